@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
+from engine.examine.findings.sizes import FEWER, at
 from engine.examine.measures import MEASURES
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
+from engine.examine.usefulness.part import _rows
+from engine.examine.usefulness.sides import Trio
 from engine.examine.usefulness.wording.features import of_texts
 
 WORDS = [f"word{i}" for i in range(400)]
@@ -109,3 +114,22 @@ def test_a_metric_of_three_texts_is_not_reported(metric: Metric) -> None:
     three = sample(texts(3, 1), 1, vocabulary)
     assert metric.least > 3
     assert not np.isinf(metric.score(three, three, 0).value)
+
+
+def test_a_metric_that_moves_with_the_number_of_texts_is_taken_of_fewer_of_them_too(metric: Metric) -> None:
+    """To the last digit what an examination of as many of these texts says, interval and all."""
+    vocabulary = Vocabulary()
+    prepared: Any = SimpleNamespace(seed=3, grouped=False, check=lambda: None)
+    centres = vectors(4, 9)
+    sides = [replace(sample(texts(120, i), i, vocabulary), centres=centres) for i in range(3)]
+    whole = [row for row in _rows(metric, Trio(*sides, None, False), prepared) if row.value == row.value]
+    expected = [] if metric.steady else [size for size in (50, 70, 100) if size >= metric.least]
+    for row in whole:
+        assert [int(size) for size in row.settings.get(FEWER, {})] == expected
+    for size in expected if whole else ():
+        few = _rows(metric, Trio(*(side.drawn(size, 3) for side in sides), None, False), prepared)
+        for row, alone in zip(whole, few, strict=True):
+            found = at(row, size)
+            assert found is not None
+            assert (found.value, found.low, found.high) == (alone.value, alone.low, alone.high)
+            assert found.settings["texts_a_side"] == alone.settings["texts_a_side"] == size

@@ -156,7 +156,7 @@ def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
     table = compare({"r-1": rows(0.85, 60), "r-2": rows(0.65, 600)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
     assert (
-        "better on 0, worse on 0, cannot tell on 0 of the 0 measured in both (1 more move with the number" in sentence
+        "better on 0, worse on 0, cannot tell on 0 of the 0 measured in both (1 more moves with the number" in sentence
     )
     assert compare_table.outcome("better", 400) == "▲ better, at 400 texts"
     assert compare_table.outcome("other size", 0) == "– no number of texts in common"

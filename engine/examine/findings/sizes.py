@@ -18,7 +18,7 @@ from engine.examine.findings.findings import Finding
 from engine.examine.usefulness.metrics import METRICS
 from engine.json_types import JSON
 
-SIZES = (50, 100, 200, 400, 1_000, 2_000)
+SIZES = (50, 70, 100, 140, 200, 280, 400, 1_000, 2_000)
 FEWER = "at_fewer_texts"
 """The setting with a finding's values at fewer texts: number of texts -> [value, low, high]."""
 TEXTS = "texts_a_side"

@@ -43,7 +43,10 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                 f"cannot tell on {unsure} of the {measured} measured in both"
             )
             if sized:
-                said += f" ({sized} more move with the number of texts, and the runs have none in common)"
+                said += (
+                    f" ({sized} more {'moves' if sized == 1 else 'move'} with the number of texts, and the runs have "
+                    "none in common)"
+                )
             parts.append(said)
         result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
     return result
