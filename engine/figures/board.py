@@ -87,12 +87,7 @@ def board(
         runs: run id -> how it is drawn. findings: run id -> what was found; a run without one of the two is left out.
         privacy, utility: names of findings. Points carry their run's id in `customdata`.
     """
-    measured = {
-        run: findings[run]
-        for run in runs
-        if run in findings and None not in (own(findings[run], privacy), own(findings[run], utility))
-    }
-    equal, cut = at_one_number(measured, [utility])
+    equal, cut = compared({run: findings[run] for run in runs if run in findings}, privacy, utility)
     both: dict[str, tuple[Finding, Finding]] = {}
     for run, rows in equal.items():
         p, u = own(rows, privacy), own(rows, utility)
@@ -125,6 +120,17 @@ def board(
             "the largest number that all were measured at."
         )
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
+
+
+def compared(
+    findings: Mapping[str, Sequence[Finding]], privacy: str, utility: str
+) -> tuple[dict[str, list[Finding]], dict[str, int]]:
+    """Return what was found of the runs that have both findings, the one of use at one number of texts, and which.
+
+    As `engine.examine.findings.sizes.at_one_number`.
+    """
+    both = {run: rows for run, rows in findings.items() if None not in (own(rows, privacy), own(rows, utility))}
+    return at_one_number(both, [utility])
 
 
 Box = tuple[float, float, float, float]

@@ -34,7 +34,7 @@ SELECTION = (
 
 def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> None:
     """Draw the board of all examined runs, the picked run, and the table to tick runs in."""
-    from engine.figures.board import board
+    from engine.figures.board import board, compared
 
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in runs}
     chosen = _ask(findings)
@@ -56,7 +56,8 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     picked = picked_run(event)
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
-    overview.draw(runs, numbers, findings, chosen)
+    equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
+    overview.draw(runs, numbers, findings, chosen, {**findings, **equal}, cut)
     if any(run.guarantee.kind == "dp" for run in runs.values()):
         st.caption(SELECTION)
 

@@ -28,10 +28,17 @@ def draw(
     drawn: Mapping[str, BoardRun],
     findings: Mapping[str, Sequence[Finding]],
     chosen: Mapping[str, str],
+    equal: Mapping[str, Sequence[Finding]],
+    cut: Mapping[str, int],
 ) -> None:
-    """Draw the runs, newest first; two to four ticked ones can be put side by side."""
+    """Draw the runs, newest first; two to four ticked ones can be put side by side.
+
+    Args:
+        chosen: group -> the finding that the board holds runs against each other by. equal: what was found, those at
+            one number of texts, as the board draws them. cut: which number, where it is not each run's own.
+    """
     order = sorted(runs, key=lambda run_id: drawn[run_id].number, reverse=True)
-    rows = [_row(runs[run_id], drawn[run_id], findings[run_id], chosen) for run_id in order]
+    rows = [_row(runs[run_id], drawn[run_id], findings[run_id], equal[run_id], chosen) for run_id in order]
     event = st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
@@ -51,7 +58,7 @@ def draw(
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
-                help=f"{MEASURES[name].title}: {MEASURES[name].measure}",
+                help=f"{_titled(name, cut)}: {MEASURES[name].measure}",
             ) for group, name in chosen.items()},
         },
     )  # fmt: skip
@@ -70,8 +77,16 @@ def _side_by_side(ticked: list[str]) -> None:
     st.session_state[VIEW] = "Side by side"
 
 
+def _titled(name: str, cut: Mapping[str, int]) -> str:
+    return MEASURES[name].title + (f", at {cut[name]:,} texts of each run" if name in cut else "")
+
+
 def _row(
-    run: engine.RunSummary, drawn: BoardRun, findings: Sequence[Finding], chosen: Mapping[str, str]
+    run: engine.RunSummary,
+    drawn: BoardRun,
+    findings: Sequence[Finding],
+    equal: Sequence[Finding],
+    chosen: Mapping[str, str],
 ) -> dict[str, Any]:
     from engine.figures.board import own
 
@@ -80,7 +95,7 @@ def _row(
         "Use kept": way_kept(findings), "Leaks": leaks(findings),
     }  # fmt: skip
     for name in chosen.values():
-        found = own(findings, name)
+        found = own(equal, name)
         nothing = float("nan")
         ends = (
             (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
