@@ -311,8 +311,9 @@ def test_an_exact_number_of_the_original_stops_a_release(store, corpus, run_id):
 
 
 def test_a_measured_value_stops_a_release(store, run_id):
-    examine(store, run_id, [finding("pipp", 0.8884), finding("verbatim_8gram", 0.0)])
-    for said in ("88.84 % of them", "a share of 0.888"):
+    kept = finding("mauve", 0.4, "utility", at_fewer_texts={"50": [0.7316, None, 0.9127]})
+    examine(store, run_id, [finding("pipp", 0.8884), finding("verbatim_8gram", 0.0), kept])
+    for said in ("88.84 % of them", "a share of 0.888", "0.732 at fifty texts", "up to 91.27 % there"):
         with pytest.raises(RefusedError, match="counted or measured"):
             store.releases.make(run_id, "exploratory", accept_unbounded=True, purpose=said)
 

@@ -119,6 +119,12 @@ def _own(findings: Sequence[Finding], name: str) -> Finding | None:
     return found[0] if found else None
 
 
+def numbers(finding: Finding) -> list[float]:
+    """Return every number that a finding tells: its value and interval, and those at fewer texts."""
+    fewer = [end for values in finding.settings.get(FEWER, {}).values() for end in values]
+    return [float(end) for end in (finding.value, finding.low, finding.high, *fewer) if end is not None]
+
+
 def row(value: float, low: float | None, high: float | None) -> list[JSON]:
     """Return a value and its interval as a setting holds them; what is no number is None."""
     return [None if end is None or not math.isfinite(end) else float(end) for end in (value, low, high)]

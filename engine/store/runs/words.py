@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from engine.examine.findings.sizes import numbers
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.review.spans import accepted_spans
@@ -53,9 +54,7 @@ class Words:
             known.gold_spans, known.records_with_gold, *known.labels.values(), *(known.train_labels or {}).values(),
             *known.characters.values(), *known.words.values(),
         )  # fmt: skip
-        measured = [
-            value for found in self.examinations.findings(run.id) for value in (found.value, found.low, found.high)
-        ]
+        measured = [value for found in self.examinations.findings(run.id) for value in numbers(found)]
         found = self.spot_checks.estimate(run.corpus_id)
         rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
         missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
