@@ -244,7 +244,10 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def visit() -> Any:
-    """Return a function that opens a page in a fresh session and asserts that it did not crash."""
+    """Return a function that opens a page in a fresh session, as its address does, and asserts that it did not crash.
+
+    Before the first run a page is known by its file's name, which is its address; the first page has none.
+    """
 
     def go(page_id: str, **state: Any) -> AppTest:
         from pages._ui.navigation import page_path
@@ -252,8 +255,9 @@ def visit() -> Any:
         app = AppTest.from_file(str(ROOT / "pages" / "_ui" / "main.py"), default_timeout=30)
         for key, value in state.items():
             app.session_state[key] = value
+        if page_id != "home":
+            app.switch_page(page_path(page_id))
         app.run()
-        app.switch_page(page_path(page_id)).run()
         assert not app.exception, app.exception
         return app
 

@@ -52,19 +52,20 @@ def test_the_names_in_most_units_stand_first_and_go_onto_the_list(small, open_pa
 
 
 def test_a_claim_is_said_for_a_group_of_the_largest_size(small, open_page):
-    workspace = small.open()
+    workspace, corpus = small.open(), brought(small)
     claim = Guarantee("dp", "A sentence.", epsilon=0.5, delta=0.0, unit="source", adjacency="zero-out")
-    run_id = add_run(workspace, small.corpus, [])
+    run_id = add_run(workspace, corpus, [])
     with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(guarantee=claim.as_dict()))
-    app = open_page("review", **VIEW)
-    largest = workspace.named.spread(small.corpus).largest
+    app = open_page("review", **VIEW, **{"_ui.next_corpus": corpus})
+    largest = workspace.named.spread(corpus).largest
+    assert largest == 12
     assert f"ε = {0.5 * largest:.3g}, δ = 0" in words(app)
     assert app.dataframe[0].value["bound"].iloc[0] == f"ε = {0.5 * largest:.3g}, δ = 0"
     pending = replace(claim, pending=True)
     with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(guarantee=pending.as_dict()))
-    assert "bound" not in open_page("review", **VIEW).dataframe[0].value
+    assert "bound" not in open_page("review", **VIEW, **{"_ui.next_corpus": corpus}).dataframe[0].value
 
 
 def test_where_nobody_stands_in_two_it_says_so(small, open_page):

@@ -29,7 +29,7 @@ from engine.store.audit import now
 from engine.store.budget import unknown
 from engine.store.database.database import Database, database_errors
 from engine.store.database.migrations import VERSION
-from engine.store.database.schema import corpora, pending_removals, releases, runs
+from engine.store.database.schema import corpora, leases, pending_removals, releases, runs
 from engine.store.disk import heads, parts
 from engine.store.disk.copying import write_file
 from engine.store.disk.encryption import cipher, versions
@@ -180,6 +180,7 @@ def _finish(folder: Folder, created: str, actor: str) -> None:
     try:
         with database.write() as connection:  # reservations of another machine, and of files it did not pack
             connection.execute(pending_removals.delete())
+            connection.execute(leases.delete())  # of workers of the workspace it is from: what they held goes on
         versions.restored(folder, database, left_out)
         unknown.restored(database, key, actor, created)
         heads.keep(folder, database, key, anew=True)

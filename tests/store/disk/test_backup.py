@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from engine.errors import StorageError, UserError
-from engine.store import restore
+from engine.store import queue, restore
 from engine.store.database import migrations
 from engine.store.store import Store
 from tests.store.making import finished_run
@@ -38,6 +38,17 @@ def test_a_restored_workspace_is_the_same(store, corpus, backup, tmp_path):
     assert again.audit.verify()["ok"]
     assert backup.stat().st_mode & 0o077 == 0
     assert [p for p in (target, *target.rglob("*")) if p.stat().st_mode & 0o077] == []
+
+
+def test_what_a_worker_was_at_is_nobodys_in_the_restored_workspace(store, corpus, tmp_path):
+    with store.session.db.write() as connection:
+        queue.beat(connection, "1-here", "a place")
+        job_id = queue.claim(connection, "light", "1-here").id  # the profile that follows the import
+    again = Store(restore(store.disk.backup(tmp_path / "held.zip"), tmp_path / "again"))
+    with again.session.db.write() as connection:  # a worker that begins there, and one that is at work here
+        assert queue.recover(connection, "another place") == [job_id]
+    with store.session.db.write() as connection:
+        assert queue.recover(connection) == []
 
 
 def test_a_backup_and_a_restore_overwrite_nothing(store, backup, tmp_path):
