@@ -31,6 +31,7 @@ class Sample:
         centres: float32 array (k, d), the clusters in which texts are counted, or None.
         texts: the texts themselves, or none of them.
         features: float64 arrays (n,) by name, counted once a text (`features.of_texts`).
+        order: for what its units were put in seeded order (`samples.sample_units`): fewer of them are the first ones.
     """
 
     words: tuple[NDArray[np.int32], ...]
@@ -39,6 +40,7 @@ class Sample:
     centres: NDArray[np.float32] | None = None
     texts: tuple[str, ...] = ()
     features: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    order: str = "fewer"
 
     def __len__(self) -> int:
         return len(self.words)
@@ -57,11 +59,12 @@ class Sample:
             self.centres,
             tuple(self.texts[i] for i in index) if self.texts else (),
             {name: values[index] for name, values in self.features.items()},
+            self.order,
         )
 
     def drawn(self, size: int, seed: int) -> Sample:
         """Return so many of the texts, by whole units in seeded order."""
-        return self.take(sample_units(self.units, size, seed, "fewer")) if size < len(self) else self
+        return self.take(sample_units(self.units, size, seed, self.order)) if size < len(self) else self
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from engine.examine.usefulness.meaning.embeddings import embedded
 from engine.examine.usefulness.wording.features import of_texts, usual_headings
 
 FEWEST_APART = 50
+TARGET, REAL = "target", "real"  # for what units are put in seeded order
 UNRELATED = 200  # unrelated texts embedded: they give a level, not a number to report closely
 
 
@@ -55,9 +56,10 @@ class Sides:
     apart: bool
 
     def samples(self) -> Trio:
-        """Return the sides as metrics take them."""
+        """Return the sides as metrics take them; fewer real texts of them are those that a smaller examination has."""
         other = None if self.unrelated is None else as_sample(self.unrelated)
-        return Trio(as_sample(self.synthetic), as_sample(self.target), as_sample(self.real), other, self.apart)
+        target, real = replace(as_sample(self.target), order=TARGET), replace(as_sample(self.real), order=REAL)
+        return Trio(as_sample(self.synthetic), target, real, other, self.apart)
 
 
 def equal_sides(prepared: Prepared, largest: int, embed: bool, unrelated: Side | None) -> Sides:
@@ -82,8 +84,8 @@ def _equal_sides(prepared: Prepared, largest: int, embed: bool, unrelated: Side 
     texts = texts.take(usable) if usable is not None else texts
     target, real = pool.take(np.flatnonzero(first_rows)), pool.take(np.flatnonzero(~first_rows))
     size = min(largest, len(target), len(real), len(texts))
-    target = target.take(sample_units(target.units, size, seed, "target"))
-    real = real.take(sample_units(real.units, size, seed, "real"))
+    target = target.take(sample_units(target.units, size, seed, TARGET))
+    real = real.take(sample_units(real.units, size, seed, REAL))
     texts = texts.take(sample(texts.record_ids, size, seed, "utility"))
     other = None
     if unrelated is not None and len(unrelated):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.examine.findings.part import Part
+from engine.examine.findings.sizes import at
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.usefulness.downstream.label_agreement import examine_label_agreement
 
@@ -88,3 +89,15 @@ def test_what_cannot_be_told_says_why(made: pd.DataFrame, real: pd.DataFrame, wh
     part = asked(made, real)
     assert len(part.findings) == 2
     assert all(math.isnan(one.value) and why in one.settings["why"] for one in part.findings)
+
+
+def test_real_text_is_asked_at_fewer_texts_as_beside_a_smaller_run() -> None:
+    """The same teacher's records and the same ones asked, to the last digit; labels of half of them fit by chance."""
+    real, made = records(400, "t", 1), records(140, "s", 2)
+    real = real.assign(label=np.where(np.arange(400) % 2, real["label"], records(400, "x", 9)["label"]))
+    many, few = ({one.reference: one for one in asked(made.head(size), real).findings} for size in (140, 70))
+    found = at(many["real"], 70)
+    assert found is not None
+    assert (found.value, found.low, found.high) == (few["real"].value, few["real"].low, few["real"].high)
+    assert found.value != many["real"].value
+    assert at(many["train"], 70) is not None

@@ -12,11 +12,15 @@ import pytest
 from safetensors.numpy import load_file
 
 from engine.examine.findings.part import Part
+from engine.examine.findings.sizes import FEWER, at
+from engine.examine.measures import MEASURES
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.usefulness.meaning.topics import nameable, topics
 from engine.examine.usefulness.mixture.entity_mix import examine_entity_mix
 from engine.examine.usefulness.mixture.mixes import Mix, apart, mix_of
 from engine.examine.usefulness.mixture.tone import examine_tone
+from engine.examine.usefulness.part import examine_usefulness
+from engine.examine.usefulness.sides import equal_sides
 from engine.models.builtin.sentiment import sentiment_folder
 from tests.contract.examining import MARK, world
 from tests.examine.examine_helpers import PatternDetector, WordEmbedder
@@ -240,3 +244,35 @@ def test_only_words_of_ten_people_outside_accepted_spans_are_named() -> None:
 def test_too_few_texts_have_no_topics() -> None:
     prepared = prepared_of(frame(["a b"] * 5, "s"), ["c d"] * 8, embedder=WordEmbedder())
     assert topics(prepared).empty
+
+
+def test_runs_of_other_numbers_of_texts_are_held_against_the_same_real_ones_at_one_number() -> None:
+    """What real text has at 100 beside a run of 200 texts is, to the last digit, what it has beside a run of 100."""
+
+    def letters(shares: Sequence[float], n: int, seed: int) -> list[str]:
+        details = np.random.default_rng(seed).integers(0, 3, (n, 2))
+        return [f"{text}. {notes(*row, 1)[0]}" for text, row in zip(voices(shares, n, seed), details, strict=True)]
+
+    real, made = letters((0.5, 0.3, 0.2), 500, 1), letters((0.2, 0.4, 0.4), 200, 2)
+    many, few = (
+        prepared_of(frame(made[:size], "s"), real, embedder=Embedders(), detector=Types()) for size in (200, 100)
+    )
+    for side in ("target", "real"):
+        whole, part = (getattr(equal_sides(one, 1000, False, None).samples(), side) for one in (many, few))
+        assert whole.drawn(100, many.seed).texts == part.texts
+    rows, alone = (
+        [*examine_usefulness(one, None), *examine_tone(one).findings, *examine_entity_mix(one).findings]
+        for one in (many, few)
+    )
+    levels = {one.name: one for one in alone if one.reference == "real"}
+    checked = set()
+    for one in rows:
+        # Clusters are those of all real texts that a run is held against, and what is to be close to real text is
+        # measured at as many words as the run has.
+        apart_of = "topic" in one.name or MEASURES[one.name].direction == "closer to real is better"
+        if one.reference == "real" and FEWER in one.settings and not apart_of:
+            found, level = at(one, 100), levels[one.name]
+            assert found is not None
+            assert (found.value, found.low, found.high) == (level.value, level.low, level.high), one.name
+            checked.add(one.name)
+    assert {"tone_shift", "entity_mix", "js_2gram", "mauve", "coverage", "length_distance"} <= checked

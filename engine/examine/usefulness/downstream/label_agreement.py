@@ -18,7 +18,7 @@ from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
 from engine.examine.usefulness.downstream.downstream_scores import Lesson, teach, tf_idf, word_counts
-from engine.examine.usefulness.sides import equal_sides
+from engine.examine.usefulness.sides import REAL, TARGET, equal_sides
 from engine.json_types import JSON
 
 NAME = "label_agreement"
@@ -71,8 +71,8 @@ def _agreement(labelled: Sequence[tuple[Side, Labels]], size: int, prepared: Pre
         labelled: the texts taught, the synthetic and the real ones asked, with their labels; so many are taken of each.
     """
     drawn = []
-    for side, labels in labelled:
-        rows = sample_units(side.units, size, prepared.seed, NAME)
+    for (side, labels), order in zip(labelled, (TARGET, NAME, REAL), strict=True):
+        rows = sample_units(side.units, size, prepared.seed, order)
         drawn.append((side.take(rows), labels[rows].astype(str)))
     (taught, truth), *asked = drawn
     names, codes = np.unique(truth, return_inverse=True)

@@ -9,7 +9,7 @@ from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.samples import halves, sample_units
+from engine.examine.samples import halves
 from engine.examine.usefulness.mixture.mixes import Mix, apart, at_fewer
 from engine.examine.usefulness.sides import without_sources
 from engine.examine.values.detected import Detected, detected
@@ -35,9 +35,7 @@ def examine_entity_mix(prepared: Prepared) -> Part:
     half = first[real.rows]
     target, other = (theirs.take(np.flatnonzero(side)) for side in (half, ~half))
     size = min(len(ours.counts), len(target.counts), len(other.counts))
-    ours, target, other = (
-        mix.take(sample_units(mix.units, size, prepared.seed, NAME)) for mix in (ours, target, other)
-    )
+    ours, target, other = (mix.drawn(size, prepared.seed) for mix in (ours, target, other))
     found = []
     cases: tuple[tuple[Reference, Mix], ...] = (("train", ours), ("real", other))
     for reference, mix in cases:
@@ -70,4 +68,4 @@ def _mix(found: Detected, labels: list[str]) -> Mix:
     counts = np.zeros((len(found.side), len(labels)))
     types = pd.Categorical(found.spans["label"], categories=labels).codes
     np.add.at(counts, (found.spans["row"].to_numpy(np.int64), np.asarray(types, np.int64)), 1.0)
-    return Mix(counts, found.side.units)
+    return Mix(counts, found.side.units, NAME)

@@ -16,10 +16,14 @@ from engine.json_types import JSON
 
 @dataclass(frozen=True)
 class Mix:
-    """How often each kind stands in each text, float64 (n, kinds), and whose text each is, object (n,)."""
+    """How often each kind stands in each text, float64 (n, kinds), and whose text each is, object (n,).
+
+    order: for what its units were put in seeded order: fewer texts are those of the first ones.
+    """
 
     counts: NDArray[np.float64]
     units: NDArray[np.object_]
+    order: str = "fewer"
 
     def shares(self) -> NDArray[np.float64]:
         """Return the share of each kind, float64 (kinds,); NaN where there is nothing."""
@@ -28,16 +32,16 @@ class Mix:
 
     def take(self, index: NDArray[np.int64]) -> Mix:
         """Return the texts named by `index`."""
-        return Mix(self.counts[index], self.units[index])
+        return Mix(self.counts[index], self.units[index], self.order)
 
     def drawn(self, size: int, seed: int) -> Mix:
         """Return so many of the texts, by whole units in seeded order."""
-        return self.take(sample_units(self.units, size, seed, "fewer")) if size < len(self.counts) else self
+        return self.take(sample_units(self.units, size, seed, self.order)) if size < len(self.counts) else self
 
 
-def mix_of(kinds: NDArray[np.int64], number: int, units: NDArray[np.object_]) -> Mix:
+def mix_of(kinds: NDArray[np.int64], number: int, units: NDArray[np.object_], order: str = "fewer") -> Mix:
     """Return the mixture of texts that are of one kind each."""
-    return Mix(np.eye(number)[kinds], units)
+    return Mix(np.eye(number)[kinds], units, order)
 
 
 def apart(ours: Mix, theirs: Mix, seed: int) -> Interval:

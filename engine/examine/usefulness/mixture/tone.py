@@ -19,7 +19,7 @@ from engine.examine.prepare import OWN_SOURCES, Prepared
 from engine.examine.samples import sample
 from engine.examine.stats import intervals
 from engine.examine.usefulness.mixture.mixes import apart, at_fewer, mix_of
-from engine.examine.usefulness.sides import equal_sides
+from engine.examine.usefulness.sides import REAL, TARGET, equal_sides
 from engine.examine.usefulness.unrelated import unrelated_text
 from engine.examine.values.leaks import NO_LINEAGE
 from engine.json_types import JSON
@@ -64,7 +64,7 @@ def _shift(prepared: Prepared, classifier: BuiltinSentiment) -> list[Finding]:
     if size < FEWEST:
         why = f"{size} texts a side are too few; at least {FEWEST} are needed"
         return [missing(SHIFT, reference, why) for reference in ("train", "real")]
-    target = mix_of(_tones(sides.target, classifier), len(CLASSES), sides.target.units)
+    target = mix_of(_tones(sides.target, classifier), len(CLASSES), sides.target.units, TARGET)
     cases: list[tuple[Reference, Side | None]] = [
         ("train", sides.synthetic), ("real", sides.real), ("unrelated", sides.unrelated)
     ]  # fmt: skip
@@ -72,7 +72,8 @@ def _shift(prepared: Prepared, classifier: BuiltinSentiment) -> list[Finding]:
     for reference, side in cases:
         if side is None or len(side) < FEWEST:
             continue
-        mix = mix_of(_tones(side, classifier), len(CLASSES), side.units)
+        order = REAL if reference == "real" else SHIFT
+        mix = mix_of(_tones(side, classifier), len(CLASSES), side.units, order)
         shares: dict[str, JSON] = {
             name: [float(ours), float(real)]
             for name, ours, real in zip(CLASSES, mix.shares(), target.shares(), strict=True)
