@@ -127,6 +127,8 @@ def test_what_three_repeats_can_show_is_said():
     assert "6 repeats are the fewest" in said
     assert "7 tests are corrected together" in said
     assert "3.1 standard deviations" in said
+    assert "calls chance a difference up to 1.9 times as often; more repeats mend that" in said
+    assert not any("times as often" in line for line in compared.power(10, 7))
     assert "which is below 0.05" in compared.power(6, 1)[0]
     assert "no interval and no difference" in compared.power(2, 7)[0]
     assert "one in twenty is false on average" in " ".join(compared.power(3, 60))

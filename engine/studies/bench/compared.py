@@ -2,7 +2,8 @@
 
 A verdict is `better` or `worse` where Welch's test, corrected for all differences of the table, falls below 0.05;
 else `cannot tell`. Up to 20 differences are corrected by Holm's rule, so that one false claim is made in twenty tables
-at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. What has no value is `not measured`,
+at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. With few repeats both hold where the
+two settings vary alike; how far off they may be is said (`unlike`). What has no value is `not measured`,
 what has fewer than three repeats `too few repeats`, what differs while no repeat of either varies `never varied`, since
 no test fits it, and what moves with the number of texts and was taken of other numbers of them `other number of texts`:
 none of them is ever called `cannot tell`.
@@ -25,6 +26,7 @@ from engine.examine.stats.over_repeats import (
     pairs_needed,
     smallest_p,
     spread,
+    unlike,
 )
 from engine.examine.stats.simultaneous import benjamini_hochberg, holm
 from engine.figures.base import listed
@@ -39,6 +41,7 @@ SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "
 COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
               "repeats", "verdict"]  # fmt: skip
 ALPHA = 1.0 - LEVEL
+OFTEN = 1.2  # times as often as it should: from here on it is said how often a test errs at worst
 MANY = 20  # differences of one table above which the share of false claims is held, not the chance of any
 
 
@@ -207,6 +210,12 @@ def power(repeats: int, tests: int) -> list[str]:
             f" standard deviations of a repeat four times in five{_among(repeats, tests)}; smaller ones it mostly "
             "cannot tell."
         )
+        often = unlike(repeats, tests)
+        if often >= OFTEN:
+            said.append(
+                "It errs as seldom as it should where both settings vary alike. Where one varies several times as much "
+                f"as the other, it calls chance a difference up to {often:.1f} times as often; more repeats mend that."
+            )
     return said
 
 
