@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 
 from engine.dp.groups import NAMED, with_named
 from engine.errors import UserError
+from engine.jobs.planning import LEFT_OUT
 from engine.jobs.worker import launch
 from engine.models.marks import POOL
 from engine.store.budget import fitted
@@ -157,6 +158,8 @@ def test_a_run_that_was_examined_and_left_out_stops_the_choice(workspace, corpus
             workspace.runs.delete(run)
         for epsilon in (2.0, 1.0):
             chosen(workspace, corpus.id, "first", count=6, epsilon=epsilon, delta=1e-5)
+    stops = how in ("deleted", "other neighbours", "stopped")
+    assert (LEFT_OUT in draft(workspace, corpus).warnings) is stops
     run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=4, parameters={"epsilon": 4.0})
     assert third not in workspace.runs.get(run_id).parameters["promise"]["runs"]
     finish(workspace, run_id)
@@ -165,7 +168,7 @@ def test_a_run_that_was_examined_and_left_out_stops_the_choice(workspace, corpus
     with workspace.session.db.write() as connection:
         connection.execute(update(synthetic).where(synthetic.c.run_id == late).values(text="A letter after it."))
     stopped = {line.rule for line in workspace.releases.gate(run_id, "proof").open_rules()} - {"second-person"}
-    assert stopped == ({"unmeasured"} if how in ("deleted", "other neighbours", "stopped") else set())
+    assert stopped == ({"unmeasured"} if stops else set())
 
 
 def test_a_release_shows_what_the_choice_drew_itself_and_no_ids(workspace, corpus, two, monkeypatch):

@@ -6,6 +6,7 @@ Privacy posture: reads outputs of runs under a formal claim, no record. A refusa
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -14,9 +15,11 @@ from sqlalchemy import Connection, select
 from engine.errors import UserError
 from engine.json_types import JSON, as_list, as_object
 from engine.models.marks import RUN, Mark
+from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.database.schema import audit, synthetic
 from engine.store.rows import RunRow
+from engine.store.runs import seen
 from engine.store.runs.runs import rows_of_corpus, run_row
 from engine.store.session import Session
 
@@ -60,11 +63,19 @@ def left_out(connection: Connection, row: RunRow) -> list[str]:
     of it, nor is what was still being made.
     """
     names = among(row)
-    if not names:
-        return []
+    return _beside(connection, row.corpus_id, names, row) if names else []
+
+
+def picked(session: Session, corpus_id: str, names: Collection[str]) -> bool:
+    """Say whether a run was examined that a choice among these runs, asked for now, would leave out."""
+    with session.db.read() as connection:
+        return any(seen.looked_at(connection, one) for one in _beside(connection, corpus_id, names))
+
+
+def _beside(connection: Connection, corpus_id: str, names: Collection[str], choice: RunRow | None = None) -> list[str]:
     lines = select(audit.c.seq, audit.c.action, audit.c.subject, audit.c.detail).where(
-        audit.c.action.in_((ASKED, DELETED, RESUMED)),
-        audit.c.detail.contains(f'"corpus":"{row.corpus_id}"', autoescape=True) | (audit.c.action == RESUMED),
+        (audit.c.action == RESUMED)
+        | (audit.c.action.in_((ASKED, DELETED)) & audit.c.detail.contains(f'"corpus":"{corpus_id}"', autoescape=True))
     )
     asked: dict[str, tuple[int, str]] = {}
     deleted: dict[str, int] = {}
@@ -76,17 +87,19 @@ def left_out(connection: Connection, row: RunRow) -> list[str]:
             deleted[subject] = seq
         else:
             resumed.add(subject)
-    own = asked[row.id][0] if row.id in asked else float("inf")
-    first = min(asked.get(name, (0, ""))[0] for name in names)
-    gone = [name for name, seq in deleted.items() if first < seq < own and _had_claim(asked.get(name, (0, ""))[1])]
+    unknown = (0, "")  # of an edition that wrote no such line
+    own = math.inf if choice is None or choice.id not in asked else asked[choice.id][0]
+    first = min(asked.get(name, unknown)[0] for name in names)
+    gone = [name for name, seq in deleted.items() if first < seq < own and _had_claim(asked.get(name, unknown)[1])]
+    until = now() if choice is None else choice.created
     there = [
         one.id
-        for one in rows_of_corpus(connection, row.corpus_id)
-        if one.id not in (row.id, *names)
+        for one in rows_of_corpus(connection, corpus_id)
+        if one.id not in names
         and one.method.removeprefix("filter:") != CHOICE
         and one.guarantee.kind == "dp"
-        and asked.get(one.id, (0, ""))[0] < own
-        and (one.id in resumed or (one.finished is not None and one.finished <= row.created))
+        and asked.get(one.id, unknown)[0] < own
+        and (one.id in resumed or (one.finished is not None and one.finished <= until))
     ]
     return [*gone, *there]
 
