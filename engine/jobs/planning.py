@@ -21,6 +21,7 @@ from engine.methods.advice.advice import advice
 from engine.methods.advice.verdict import signal_verdict
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.methods.choice.method import blockers as choice_blockers
+from engine.methods.choice.parameters import PaidChoiceParameters
 from engine.methods.select.method import blockers as pool_blockers
 from engine.methods.select.parameters import DpSelectParameters
 from engine.models.prompts.domains import prompt_language
@@ -50,6 +51,11 @@ UNCHECKED = (
     "Nobody has compared this pool with the records of this corpus. Its declaration stands alone; the Pools page "
     "compares "
     "them, which the ledger notes."
+)
+LEFT_OUT = (
+    "A run with a proof was examined that is none of these: it is for other neighbours, was stopped, or was deleted "
+    "since the first of these was asked for. These were then picked after a look, so that what is chosen may not leave "
+    "as a whole output with its whole proof."
 )
 PENDING = "The exact accounting is still being computed; the statement follows."
 
@@ -119,6 +125,8 @@ class Planning:
             warnings.append(copies.sentence)
         if isinstance(values, DpSelectParameters) and values.pool and not self.pools.checked(values.pool, corpus_id):
             warnings.append(UNCHECKED)
+        if isinstance(values, PaidChoiceParameters) and values.promise is not None:
+            warnings += [LEFT_OUT] if choosable.picked(self.session, corpus_id, values.promise.runs) else []
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
         told = advice(method, values, facts, claim, wanted)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from engine.dp.groups import NAMED, with_named
 from engine.errors import UserError
+from engine.jobs.planning import LEFT_OUT
+from engine.models.marks import POOL
+from engine.store.budget import fitted
 from engine.store.database.schema import runs, synthetic
 from engine.store.runs import choosable
 from tests.jobs.conftest import wait, without_worker
@@ -46,6 +50,30 @@ def test_the_claim_adds_the_choice_and_every_run_and_the_ledger_pays_the_choice_
     assert workspace.runs.get(run_id).guarantee.epsilon == pytest.approx(3.5)
     with pytest.raises(UserError, match="holds 6 outputs and 7 are wanted"):
         workspace.jobs.synthesize(corpus.id, "paid-choice", count=7)
+
+
+def test_what_a_candidate_rests_on_is_named_and_the_conditions_stay_in_the_sentence(
+    workspace, corpus, two, monkeypatch
+):
+    without_worker(workspace, monkeypatch)
+    row = workspace.runs.get(two[0])
+    with workspace.session.db.read() as connection:
+        own = fitted.own_mark(connection, two[0])
+        manifest = connection.execute(select(runs.c.manifest).where(runs.c.id == two[0])).scalar_one()
+    behind = [replace(own, run="r-aaaaaaaaaa", of=POOL), replace(own, run=two[1], of=POOL)]
+    changed(workspace, two[0], manifest=manifest | {"fitted": [asdict(mark) for mark in behind]})
+    claim = draft(workspace, corpus).guarantee
+    assert claim.epsilon == pytest.approx(2.0 + 1.0 + 0.5 + row.guarantee.epsilon)  # the second run counts once
+    assert claim.sentence.startswith(f"The text was chosen among the outputs of run {two[0]} and run {two[1]}, and ")
+    assert "these rest on run r-aaaaaaaaaa, so the choice and all of them count" in claim.sentence
+    assert "taken as public" in claim.sentence
+
+
+def test_what_is_made_with_a_chosen_text_counts_the_choice_and_each_run_once(workspace, corpus, two, monkeypatch):
+    without_worker(workspace, monkeypatch)
+    run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=4, parameters={"epsilon": 4.0})
+    found = choosable.marks(workspace.session, [run_id])
+    assert sorted((mark.epsilon, mark.delta) for mark in found) == [(1.0, 1e-5), (2.0, 1e-5), (4.0, 0.0)]
 
 
 def test_what_may_be_chosen_is_finished_and_has_a_proof_and_is_no_choice_itself(workspace, corpus, two, monkeypatch):
@@ -106,6 +134,40 @@ def test_what_stops_a_candidate_stops_the_choice(workspace, corpus, two, monkeyp
     else:
         workspace.runs.delete(two[1])
     assert stopped()
+
+
+@pytest.mark.parametrize("how", ["deleted", "other neighbours", "stopped", "never examined", "no claim", "before them"])
+def test_a_run_that_was_examined_and_left_out_stops_the_choice(workspace, corpus, two, monkeypatch, how):
+    """Whoever deletes the run with the worse findings has picked among the others by them."""
+    without_worker(workspace, monkeypatch)
+    if how == "no claim":
+        third = workspace.jobs.synthesize(corpus.id, "surrogate")
+    else:
+        neighbours = "replace-one" if how == "other neighbours" else "zero-out"
+        third = chosen(workspace, corpus.id, "first", count=6, epsilon=1.0, delta=1e-5, adjacency=neighbours)
+    with workspace.session.db.write() as connection:  # a text of its own: none that the others hold
+        connection.execute(update(synthetic).where(synthetic.c.run_id == third).values(text="Quite another letter."))
+    seen = "2026-01-01T00:00:00+00:00"
+    changed(workspace, third, examined_at=None if how == "never examined" else seen,
+            state="cancelled" if how == "stopped" else "done")  # fmt: skip
+    if how not in ("other neighbours", "stopped"):
+        workspace.runs.delete(third)
+    if how == "before them":
+        for run in two:
+            workspace.runs.delete(run)
+        for epsilon in (2.0, 1.0):
+            chosen(workspace, corpus.id, "first", count=6, epsilon=epsilon, delta=1e-5)
+    stops = how in ("deleted", "other neighbours", "stopped")
+    assert (LEFT_OUT in draft(workspace, corpus).warnings) is stops
+    run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=4, parameters={"epsilon": 4.0})
+    assert third not in workspace.runs.get(run_id).parameters["promise"]["runs"]
+    finish(workspace, run_id)
+    late = chosen(workspace, corpus.id, "first", count=6, epsilon=1.0, delta=1e-5)
+    changed(workspace, late, examined_at=seen)
+    with workspace.session.db.write() as connection:
+        connection.execute(update(synthetic).where(synthetic.c.run_id == late).values(text="A letter after it."))
+    stopped = {line.rule for line in workspace.releases.gate(run_id, "proof").open_rules()} - {"second-person"}
+    assert stopped == ({"unmeasured"} if stops else set())
 
 
 def test_a_release_shows_what_the_choice_drew_itself_and_no_ids(workspace, corpus, two, monkeypatch):

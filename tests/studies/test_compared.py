@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.examine.stats.over_repeats import difference
 from engine.studies.bench import compared
+from engine.studies.bench.bench import standard
+from engine.studies.bench.figures import share_of
 from tests.studies.bench_world import rows
 
 
@@ -51,6 +54,45 @@ def test_what_was_not_measured_is_never_called_cannot_tell():
     assert said == (
         "a, against b: no difference can be told in “NOISE”; not measured: “NONE”; fewer than 3 repeats: “FEW”."
     )
+
+
+def test_what_differs_and_never_varies_is_not_called_cannot_tell():
+    """No test fits it: a copying method copies in every repeat, and one that does not in none."""
+    runs = pd.concat([
+        rows("a", "copies", [1.0] * 6, "lower is safer"), rows("b", "copies", [0.0] * 6, "lower is safer"),
+        rows("a", "same", [0.5] * 6), rows("b", "same", [0.5] * 6),
+        rows("a", "one", [1.0] * 6), rows("b", "one", [0.0, 0.1, 0.0, 0.1, 0.0, 0.1]),
+    ])  # fmt: skip
+    assert verdicts(runs) == {"copies": compared.FIXED, "same": compared.UNTOLD, "one": compared.WORSE}
+    table = compared.compare(runs, [("a", "b")])
+    assert "apart by the same in every repeat, so that no test fits: “COPIES”" in compared.sentences(table)[0]
+    assert "as far from b in every repeat, so that no test fits: a" in share_of(table, "copies", "b")
+
+
+def test_repeats_that_are_missing_are_told():
+    values = [1.0, 2.0, 3.0, 4.0, 5.0, math.nan]
+    runs = pd.concat([rows(v, "kid", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) for v in ("a", "b")]
+                     + [rows("a", "alike", values), rows("b", "alike", values[::-1]), rows("b", "none", [math.nan] * 6),
+                        rows("a", "none", values)])  # fmt: skip
+    told = standard(runs, [("a", "b")], 6)["in_words"]["sentence"].tolist()
+    assert "Not every repeat has a value, and which ones do may be no chance: “ALIKE” of a against b (5 of 6)." in told
+    assert not any("are there" in line for line in told)
+    stopped = standard(runs[(runs["repeat"] < 4) | ((runs["repeat"] == 4) & (runs["variant"] == "a"))], [("a", "b")], 6)
+    said = " ".join(stopped["in_words"]["sentence"])
+    assert "4 of 6 repeats are there. The tests hold for a number of repeats that was fixed beforehand" in said
+    assert "With 4 repeats the paired permutation test has no p value below 0.125" in said
+
+
+def test_who_stops_at_the_first_difference_is_wrong_more_often_than_the_tests_say():
+    """What the sentence about a stopped study warns of: looked at after each repeat, chance passes more often."""
+    rng = np.random.default_rng(12)
+    fixed = peeked = 0
+    for _ in range(400):
+        one, two = rng.normal(size=10), rng.normal(size=10)
+        found = [difference(one[:n].tolist(), two[:n].tolist()).p < 0.05 for n in range(3, 11)]
+        fixed, peeked = fixed + found[-1], peeked + any(found)
+    assert fixed <= 34  # 20 expected
+    assert peeked >= 2 * fixed
 
 
 def test_what_moves_with_the_number_of_texts_is_compared_at_equal_numbers_alone():
@@ -103,6 +145,8 @@ def test_what_three_repeats_can_show_is_said():
     assert "6 repeats are the fewest" in said
     assert "7 tests are corrected together" in said
     assert "3.1 standard deviations" in said
+    assert "calls chance a difference up to 1.9 times as often; more repeats mend that" in said
+    assert not any("times as often" in line for line in compared.power(10, 7))
     assert "which is below 0.05" in compared.power(6, 1)[0]
     assert "no interval and no difference" in compared.power(2, 7)[0]
     assert "one in twenty is false on average" in " ".join(compared.power(3, 60))

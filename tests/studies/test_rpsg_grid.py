@@ -14,7 +14,7 @@ from engine.models.cancel import Cancelled
 from engine.studies.base import parse, refused
 from engine.studies.figures import figures
 from engine.studies.rpsg_grid.run import RpsgGridStudy, variants
-from engine.studies.rpsg_grid.tables import SIZE, TEMPERATURE, effects, in_words, table_17
+from engine.studies.rpsg_grid.tables import SIZE, TEMPERATURE, effects, in_words, table_17, whole_repeats
 from tests.studies import bench_world
 from tests.studies.bench_world import CLOCK, rows
 
@@ -127,7 +127,7 @@ def test_what_moves_with_the_number_of_texts_by_itself_is_said():
             grid({cell: np.array(v) * (1 + i / 50) for i, (cell, v) in enumerate(rising.items())}, measure)
         )
         assert tested.set_index("axis").loc[SIZE, "verdict"] == "rises"
-        assert ("without any method" in " ".join(in_words(tested, 3)["sentence"])) is told
+        assert ("without any method" in " ".join(in_words(tested, 3, 3)["sentence"])) is told
 
 
 def test_a_grid_that_is_not_whole_is_not_tilted_by_what_is_missing():
@@ -141,8 +141,15 @@ def test_a_grid_that_is_not_whole_is_not_tilted_by_what_is_missing():
     assert set(effects(stopped)["repeats"]) == {2}
     one = effects(runs[runs["temperature"] == 0.5])
     assert one["axis"].tolist() == [SIZE]
-    said = " ".join(in_words(effects(stopped), 3)["sentence"])
+    assert whole_repeats(stopped) == [0, 1]
+    said = " ".join(in_words(effects(stopped), 2, 3)["sentence"])
     assert "“SELF_BLEU” has too few repeats" in said
+    assert "2 of 3 repeats are there" in said
+    assert "With 2 repeats a setting no interval" in said
+    fixed = in_words(effects(runs.assign(value=runs["value"] + runs["size"])), 3, 3)["sentence"]
+    assert "“SELF_BLEU” moves by the same in every repeat, so that no test fits" in fixed[0]
+    assert "cannot be told" not in fixed[0]
+    assert "are there" not in " ".join(fixed)
 
 
 def test_the_table_and_the_figures(steps):

@@ -6,7 +6,8 @@ from a unit, counted here in halves. Ranks weigh a small lead that most units ag
 and a set that stands there twice takes no points from itself, as it would if each unit had one vote.
 
 Cosines are multiples of 2^-22 (`engine.dp.noise.votes`), their sums exact, points whole numbers: a unit's points depend
-on its own records alone, and its going or coming changes each sum by at most 2 (K − 1) halves.
+on its own records alone, its going takes 0 to 2 (K − 1) halves from each sum and adds to none, and its replacement
+changes each by at most 2 (K − 1).
 """
 
 from __future__ import annotations
@@ -50,3 +51,14 @@ def points(
 def most(sets: int) -> float:
     """Return the most half points that one unit can give or take."""
     return 2.0 * (sets - 1)
+
+
+def moved(sets: int, adjacency: str) -> float:
+    """Return the sensitivity that noise of scale 2Δ/ε needs: half of what one unit moves two sets against each other.
+
+    A unit whose data go takes points from every set and gives none, so that two sets move against each other by at
+    most what it gave the first of them; one that is replaced moves them by that twice. Sums that all move in one
+    direction need half the noise (McSherry and Talwar 2007, theorem 6, on the sums' range; McKenna and Sheldon 2020,
+    Permute-and-Flip, for exponential noise).
+    """
+    return most(sets) * (0.5 if adjacency == "zero-out" else 1.0)

@@ -397,7 +397,7 @@ class Mechanisms:
 
         def chosen(data: PrivateData) -> NDArray[np.float64]:
             found = choice.points(data.embeddings(), data.unit_of, [votes.quantised(one) for one in sets])
-            return self._best(found, epsilon, choice.most(len(sets)))
+            return self._best(found, epsilon, choice.moved(len(sets), self.adjacency))
 
         return int(self._output(key, request, event, chosen)[0])
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ LEVEL = 0.95
 LEAST = 3  # repeats below which no interval is given
 MOST = 16  # pairs whose signs are all permuted
 POWER = 0.8
+_STEPS = 4_000  # of an integral
+_RATIOS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0, 10.0, 12.5, 16.0, 20.0, 30.0)  # of standard deviations
 _CLOSE = 1e-9  # of the largest value: two sums of the same numbers in another order
 
 Numbers = NDArray[np.float64]
@@ -177,6 +180,35 @@ def detectable(repeats: int, tests: int = 1) -> float:
     edge = float(t.ppf(1.0 - (1.0 - LEVEL) / (2.0 * max(1, tests)), freedom))
     root = math.sqrt(repeats / 2.0)
     return float(brentq(lambda d: float(nct.sf(edge, freedom, d * root)) - POWER, 0.0, 1e3))
+
+
+@lru_cache(maxsize=64)
+def unlike(repeats: int, tests: int = 1) -> float:
+    """Return how many times as often as it should Welch's test calls chance a difference, where settings vary unlike.
+
+    Its degrees of freedom are estimates. Where one side varies much more than the other and few repeats hide that, they
+    come out too large, the more so the further out in the tail a corrected test looks; this is the worst over how many
+    times as much one side may vary, at the first step of so many corrected tests.
+
+    Given the share B of the spread that is one side's, which is Beta distributed, Welch's quotient is a t variable with
+    2n − 2 degrees of freedom times a known factor, so that its exact size is one integral (Wang 1971, Probabilities of
+    the type I errors of the Welch tests for the Behrens-Fisher problem).
+    """
+    from scipy.stats import beta, t
+
+    if repeats < LEAST:
+        return math.nan
+    level = (1.0 - LEVEL) / max(1, tests)
+    steps = (np.arange(_STEPS) + 0.5) / _STEPS
+    share = beta.ppf(steps, (repeats - 1) / 2.0, (repeats - 1) / 2.0)
+    worst = 0.0
+    for ratio in _RATIOS:
+        own, other = 1.0 / (1.0 + ratio**2), ratio**2 / (1.0 + ratio**2)
+        one, two = own * share, other * (1.0 - share)
+        edge = t.isf(level / 2.0, (repeats - 1) * (one + two) ** 2 / (one**2 + two**2))
+        beyond = 2.0 * t.sf(edge * np.sqrt(2.0 * (one + two)), 2 * repeats - 2)
+        worst = max(worst, float(beyond.mean()) / level)
+    return worst
 
 
 def _quantile(freedom: float) -> float:

@@ -25,6 +25,7 @@ from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
+from engine.methods.public_inputs import listed
 from engine.models.marks import POOL, RUN, Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
@@ -146,7 +147,10 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
         # The own claim goes on to say what it takes as given, the pool's promise among it.
         how, whose = "The pool was written from what these people's votes chose in", "the pool's"
         own = f" This run alone, the pool given: {claim.sentence}"
-    if all(mark.of == RUN for mark in same):
+    if among := [mark for mark in same if mark.of == RUN]:
+        earlier = [f"run {mark.run}" for mark in same if mark.of != RUN]
+        named = listed([f"run {mark.run}" for mark in among])
+        named += f", and these rest on {listed(earlier)}" if earlier else ""
         how, both, whose = "The text was chosen among the outputs of", "the choice and all of them count", "those runs'"
         own = f" This choice alone, the runs given: {claim.sentence}"
     together = replace(

@@ -211,7 +211,7 @@ def _choice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     if parameters.promise is None:
         return ()
     runs = len(parameters.promise.runs)
-    lost = behind(runs, parameters.epsilon)
+    lost = behind(runs, parameters.epsilon, parameters.adjacency)
     told = (
         f"Each of {facts.units:,} {facts.unit}s ranks {runs} runs and gives each 0 to 1 points. In 95 of 100 draws the "
         f"chosen run is at most {lost:,.0f} points behind the best, {lost / facts.units:.0%} of what one run can get."

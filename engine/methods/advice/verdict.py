@@ -226,7 +226,7 @@ def _choice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     assert isinstance(parameters, PaidChoiceParameters)
     if parameters.promise is None:
         return None
-    lost = behind(len(parameters.promise.runs), parameters.epsilon)  # in points, of which a run can get one a unit
+    lost = behind(len(parameters.promise.runs), parameters.epsilon, parameters.adjacency)  # of one point a unit
     says = f"the chosen run may stand {lost / facts.units:.0%} of all points behind the best"
     return _Found(
         facts.units / (10.0 * lost), 0.2, says, sizes.two_digits_up(10.0 * lost),

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from engine.dp.accounting.accountant import Accountant
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
+from engine.dp.noise.choice import most, moved
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.choice.parameters import PaidChoiceParameters
@@ -92,8 +93,8 @@ class PaidChoiceMethod:
                 WHAT: {
                     "epsilon": p.epsilon,
                     "sensitivity": 1.0,
-                    "noise_multiplier": 2.0 / p.epsilon,
-                    "sigma": 2.0 / p.epsilon,
+                    "noise_multiplier": scale(p.epsilon, p.adjacency),
+                    "sigma": scale(p.epsilon, p.adjacency),
                 }
             },
             accounting={"epsilon_pld": p.epsilon, "epsilon_pld_low": p.epsilon, "epsilon_rdp": p.epsilon},
@@ -158,13 +159,18 @@ class PaidChoiceMethod:
         )
 
 
-def behind(runs: int, epsilon: float, chance: float = 0.05) -> float:
+def scale(epsilon: float, adjacency: str) -> float:
+    """Return the scale of the noise on a run's points, each unit giving it 0 to 1; see `engine.dp.noise.choice`."""
+    return 2.0 * moved(LEAST, adjacency) / most(LEAST) / epsilon
+
+
+def behind(runs: int, epsilon: float, adjacency: str, chance: float = 0.05) -> float:
     """Return how many points of people the chosen run may stand behind the best, but for this chance.
 
-    Source: McSherry and Talwar 2007, theorem 8 (Dwork and Roth 2014, theorem 3.11): 2/ε (ln K + ln 1/chance), where
-    each unit gives a run 0 to 1 points.
+    Source: McSherry and Talwar 2007, theorem 8 (Dwork and Roth 2014, theorem 3.11): the noise's scale times
+    (ln K + ln 1/chance), where each unit gives a run 0 to 1 points.
     """
-    return 2.0 / epsilon * (math.log(runs) + math.log(1.0 / chance))
+    return scale(epsilon, adjacency) * (math.log(runs) + math.log(1.0 / chance))
 
 
 def blockers(parameters: BaseModel, count: int) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 
 from sqlalchemy import Connection, select
 
+from engine.dp.guarantee import Guarantee
 from engine.models.marks import Mark
 from engine.store.audit import now
 from engine.store.database.dialect import insert
@@ -63,16 +64,8 @@ def own_mark(connection: Connection, run_id: str) -> Mark:
     claim = row.guarantee
     if claim.get("kind") != "dp":
         return Mark(run_id, row.population, "none")
-    own = claim.get("accounting") or {}
-    return Mark(
-        run_id,
-        row.population,
-        "dp",
-        float(own.get("own_epsilon") or claim["epsilon"]),
-        float(own.get("own_delta") or claim["delta"]),
-        claim["unit"],
-        claim["adjacency"],
-    )
+    epsilon, delta = Guarantee.from_dict(claim).drawn  # what it rests on has marks of its own
+    return Mark(run_id, row.population, "dp", epsilon, delta, claim["unit"], claim["adjacency"])
 
 
 def _keyed(key: bytes, digest: str) -> str:

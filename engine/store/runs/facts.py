@@ -135,7 +135,8 @@ class Facts:
     def examined_elsewhere(self, run_id: str) -> bool:
         """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
 
-        Of a choice, the texts and seeds of every run that could have been chosen count.
+        Of a choice, the texts and seeds of every run that could have been chosen count, and whether a run that stood
+        beside them was examined.
         """
         with self.session.db.read() as connection:
             return was_examined(connection, self.session.key, run_row(connection, run_id))
@@ -153,12 +154,16 @@ def behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
 
 
 def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
-    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among."""
+    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among.
+
+    A run that was examined and left out of a choice counts: the others were then picked after a look.
+    """
     others, _ = behind(connection, row)
     own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
     return (
         own
         or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in others)
+        or any(seen.looked_at(connection, name) for name in choosable.left_out(connection, row))
         or seen.elsewhere(connection, key, row.id)
     )
 

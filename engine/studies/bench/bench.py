@@ -244,12 +244,17 @@ class Bench:
 
 
 def standard(runs: pd.DataFrame, pairs: Sequence[tuple[str, str]], repeats: int, keys: Sequence[str] = ()) -> Tables:
-    """Return the tables that every such study has: summary, comparison of the pairs, and both in words."""
+    """Return the tables that every such study has: summary, comparison of the pairs, and both in words.
+
+    Args:
+        repeats: of each setting that were asked for; of a study under way fewer are there.
+    """
     comparison = compared.compare(runs, pairs)
+    there = runs.groupby("variant")["repeat"].nunique()
     return {
         "summary": compared.summary(runs, keys),
         "comparison": comparison,
-        "in_words": compared.in_words(comparison, repeats),
+        "in_words": compared.in_words(comparison, int(there.min()), repeats),
     }
 
 

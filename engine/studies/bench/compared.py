@@ -2,10 +2,11 @@
 
 A verdict is `better` or `worse` where Welch's test, corrected for all differences of the table, falls below 0.05;
 else `cannot tell`. Up to 20 differences are corrected by Holm's rule, so that one false claim is made in twenty tables
-at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. What has no value is `not measured`,
-what has fewer than three repeats `too few repeats`. What moves with the number of texts is held against each other at
-the largest number that both settings have, and is `other number of texts` where there is none. None of these is ever
-called `cannot tell`.
+at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. With few repeats both hold where the
+two settings vary alike; how far off they may be is said (`unlike`). What has no value is `not measured`, what has fewer
+than three repeats `too few repeats`, and what differs while no repeat of either varies `never varied`, since no test
+fits it. What moves with the number of texts is held against each other at the largest number that both settings have,
+and is `other number of texts` where there is none. None of these is ever called `cannot tell`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from engine.examine.stats.over_repeats import (
     pairs_needed,
     smallest_p,
     spread,
+    unlike,
 )
 from engine.examine.stats.simultaneous import benjamini_hochberg, holm
 from engine.figures.base import listed
@@ -33,11 +35,13 @@ from engine.studies.bench import measured
 
 BETTER, WORSE, UNTOLD = "better", "worse", "cannot tell"
 UNMEASURED, FEW, SIZED = "not measured", "too few repeats", "other number of texts"
+FIXED = "never varied"
 CLOSER = "closer to real is better"
 SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "real", "repeats", "why"]
 COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
               "repeats", "at_texts", "verdict"]  # fmt: skip
 ALPHA = 1.0 - LEVEL
+OFTEN = 1.2  # times as often as it should: from here on it is said how often a test errs at worst
 MANY = 20  # differences of one table above which the share of false claims is held, not the chance of any
 
 
@@ -143,7 +147,9 @@ def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.Data
     tests = sum(value == value for value in values)
     for row, p in zip(rows, (holm if tests <= MANY else benjamini_hochberg)(values), strict=True):
         row["p_corrected"] = p
-        if row["verdict"] == UNTOLD and p < ALPHA:
+        if row["verdict"] == UNTOLD and p != p:
+            row["verdict"] = FIXED
+        elif row["verdict"] == UNTOLD and p < ALPHA:
             row["verdict"] = BETTER if _number(row["good"]) * _number(row["difference"]) > 0 else WORSE
     return pd.DataFrame(rows, columns=list(columns))
 
@@ -164,6 +170,7 @@ def sentences(comparison: pd.DataFrame) -> list[str]:
         for verdict, words in (
             (BETTER, "better in {}"), (WORSE, "worse in {}"), (UNTOLD, "no difference can be told in {}"),
             (UNMEASURED, "not measured: {}"), (FEW, f"fewer than {LEAST} repeats: {{}}"),
+            (FIXED, "apart by the same in every repeat, so that no test fits: {}"),
             (SIZED, "moves with the number of texts, of which they have none in common: {}"),
         ):  # fmt: skip
             held = rows[rows["verdict"] == verdict]
@@ -222,6 +229,12 @@ def power(repeats: int, tests: int) -> list[str]:
             f" standard deviations of a repeat four times in five{_among(repeats, tests)}; smaller ones it mostly "
             "cannot tell."
         )
+        often = unlike(repeats, tests)
+        if often >= OFTEN:
+            said.append(
+                "It errs as seldom as it should where both settings vary alike. Where one varies several times as much "
+                f"as the other, it calls chance a difference up to {often:.1f} times as often; more repeats mend that."
+            )
     return said
 
 
@@ -231,10 +244,38 @@ def _among(repeats: int, tests: int) -> str:
     return f", and the clearest of {tests} where it is {detectable(repeats, tests):.1f}"
 
 
-def in_words(comparison: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """Return the sentences about the differences and what the repeats can show, as a table."""
+def in_words(comparison: pd.DataFrame, repeats: int, asked: int) -> pd.DataFrame:
+    """Return the sentences about the differences and what the repeats can show, as a table.
+
+    Args:
+        repeats: that every setting has run. asked: that it was to run; fewer are there of a study that goes on or was
+            stopped.
+    """
     tests = int(comparison["p"].notna().sum()) if len(comparison) else 0
-    return pd.DataFrame({"sentence": [*sentences(comparison), *power(repeats, tests)]})
+    said = [*sentences(comparison), *fewer_values(comparison, repeats), *so_far(repeats, asked)]
+    return pd.DataFrame({"sentence": [*said, *power(repeats, tests)]})
+
+
+def so_far(repeats: int, asked: int) -> list[str]:
+    """Return what a study that is not at its end may be read for, in a sentence; none where all repeats are there."""
+    if repeats >= asked:
+        return []
+    return [
+        f"{repeats} of {asked} repeats are there. The tests hold for a number of repeats that was fixed beforehand: "
+        "who looks after each one and stops at the first difference calls chance a difference more often than they say."
+    ]
+
+
+def fewer_values(comparison: pd.DataFrame, repeats: int) -> list[str]:
+    """Return which differences rest on fewer repeats than have run, in a sentence; none where none does."""
+    rows = comparison[comparison["repeats"].between(1, repeats - 1)] if len(comparison) else comparison
+    if rows.empty:
+        return []
+    parts = [
+        f"“{title}” of {one} against {other} ({count} of {repeats})"
+        for title, one, other, count in zip(rows["title"], rows["one"], rows["other"], rows["repeats"], strict=True)
+    ]
+    return [f"Not every repeat has a value, and which ones do may be no chance: {listed(parts)}."]
 
 
 def cell(row: pd.Series) -> str:

@@ -148,6 +148,7 @@ def share_of(verdicts: pd.DataFrame, measure: str, other: str) -> str:
         (compared.BETTER, "better than {}: {}"), (compared.WORSE, "worse than {}: {}"),
         (compared.UNTOLD, "not to be told from {}: {}"), (compared.UNMEASURED, "not measured beside {}: {}"),
         (compared.FEW, "too few repeats to compare with {}: {}"),
+        (compared.FIXED, "as far from {} in every repeat, so that no test fits: {}"),
         (compared.SIZED, "of another number of texts than {}: {}"),
     ):  # fmt: skip
         names = [str(one) for one in rows.loc[rows["verdict"] == verdict, "one"]]

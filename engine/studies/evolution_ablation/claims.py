@@ -1,8 +1,9 @@
 """The paper's claims about the parts of DPGA-TextSyn, tested on a study's runs.
 
 A claim holds, or does not (the opposite is shown), where its corrected test falls below 0.05; else one cannot tell. A
-claim about what was not measured says so. Claims about a change against the method as it is are the differences of the
-table of comparisons, with their correction, so the two never contradict each other; the rest are corrected together.
+claim about what was not measured says so, as does one whose repeats never varied. Claims about a change against the
+method as it is are the differences of the table of comparisons, with their correction, so the two never contradict each
+other; the rest are corrected together.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from engine.studies.bench import compared
 from engine.studies.bench.bench import PROTECTION, Bench, Tables, Variant, check_settings, refusals
 from engine.studies.bench.settings import parsed_settings
 from engine.studies.rpsg_grid.parameters import RpsgGridParameters
-from engine.studies.rpsg_grid.tables import KEYS, effects, in_words, table_17
+from engine.studies.rpsg_grid.tables import KEYS, effects, in_words, table_17, whole_repeats
 
 
 class RpsgGridStudy:
@@ -50,7 +50,7 @@ class RpsgGridStudy:
             summary, tested = compared.summary(runs, KEYS), effects(runs)
             return {
                 "summary": summary, "effects": tested, "sizes_and_temperatures": table_17(summary),
-                "in_words": in_words(tested, p.repeats),
+                "in_words": in_words(tested, len(whole_repeats(runs)), p.repeats),
             }  # fmt: skip
 
         yield from Bench(context, p, variants(p)).steps(tables)

@@ -45,8 +45,7 @@ def table_17(summary: pd.DataFrame) -> pd.DataFrame:
 def effects(runs: pd.DataFrame) -> pd.DataFrame:
     """Return a row an axis and measure: the slope over repeats, its interval and test, and which way it goes."""
     rows: list[TableRow] = []
-    size = {repeat: len(part) for repeat, part in runs.drop_duplicates(["variant", "repeat"]).groupby("repeat")}
-    whole = [repeat for repeat, cells in size.items() if cells == max(size.values())]  # of a stopped study's rounds
+    whole = whole_repeats(runs)
     for measure in dict.fromkeys(runs["measure"]):
         part = runs[(runs["measure"] == measure) & runs["repeat"].isin(whole)]
         slopes = [_slopes(own) for _, own in part.groupby("repeat", sort=True)]
@@ -59,6 +58,12 @@ def effects(runs: pd.DataFrame) -> pd.DataFrame:
     # `good` is 1 in every row: better stands for a slope above 0, worse for one below.
     made["verdict"] = made["verdict"].replace({compared.BETTER: RISES, compared.WORSE: FALLS})
     return made
+
+
+def whole_repeats(runs: pd.DataFrame) -> list[int]:
+    """Return the repeats that have every cell that any of them has: a stopped study's last one may not."""
+    size = {int(str(repeat)): len(own) for repeat, own in runs.drop_duplicates(["variant", "repeat"]).groupby("repeat")}
+    return [repeat for repeat, cells in size.items() if cells == max(size.values())]
 
 
 def _row(axis: str, measure: str, title: str, found: Difference) -> TableRow:
@@ -89,12 +94,16 @@ def _slopes(cells: pd.DataFrame) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def in_words(tested: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """Return a sentence an axis, which measures would move without a method, and what so many repeats can show."""
+def in_words(tested: pd.DataFrame, repeats: int, asked: int) -> pd.DataFrame:
+    """Return a sentence an axis, which measures would move without a method, and what so many repeats can show.
+
+    Args:
+        repeats: whole ones that are there. asked: those that were to run.
+    """
     said = [sentence(tested, axis) for axis in dict.fromkeys(tested["axis"])]
     said += by_themselves(tested)
     tests = int(tested["p"].notna().sum())
-    return pd.DataFrame({"sentence": [*said, *compared.reach(repeats, tests)]})
+    return pd.DataFrame({"sentence": [*said, *compared.so_far(repeats, asked), *compared.reach(repeats, tests)]})
 
 
 def by_themselves(tested: pd.DataFrame) -> list[str]:
@@ -116,6 +125,7 @@ def sentence(tested: pd.DataFrame, axis: str) -> str:
     for verdict, words in (
         (RISES, "{} rises"), (FALLS, "{} falls"), (compared.UNTOLD, "whether {} moves cannot be told"),
         (compared.UNMEASURED, "{} was not measured in every cell"), (compared.FEW, "{} has too few repeats"),
+        (compared.FIXED, "{} moves by the same in every repeat, so that no test fits"),
     ):  # fmt: skip
         own = rows[rows["verdict"] == verdict]
         shown = [

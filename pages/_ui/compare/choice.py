@@ -85,6 +85,9 @@ def _say(draft: engine.Draft) -> None:
     """Draw what the choice can tell, costs and promises, and why it may not be made."""
     for line in draft.advice:
         st.markdown(plain(line))
+    for warning in draft.warnings:
+        if warning not in draft.plan.notes:
+            st.warning(plain(warning), icon=":material/warning:")
     st.caption(plain(draft.guarantee.sentence))
     st.caption(f"About {seconds(draft.plan.seconds)} on this machine.")
     if draft.what_if is not None:

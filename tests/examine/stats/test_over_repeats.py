@@ -16,6 +16,7 @@ from engine.examine.stats.over_repeats import (
     pairs_needed,
     smallest_p,
     spread,
+    unlike,
 )
 from engine.examine.stats.simultaneous import benjamini_hochberg
 
@@ -66,6 +67,48 @@ def test_chance_is_called_a_difference_no_more_than_it_should(repeats):
     assert sum(one.p < 0.05 for one in found) <= 20  # 10 expected of 200
     assert sum(one.p_paired <= 0.05 for one in found) <= 20
     assert sum(one.low <= 0.0 <= one.high for one in found) >= 180
+
+
+DRAWN = {
+    "one varies three times as much": lambda rng, n: (rng.normal(0, 1, n), rng.normal(0, 3, n)),
+    "one never varies": lambda rng, n: (np.zeros(n), rng.normal(0, 1, n)),
+    "ties": lambda rng, n: (np.rint(rng.normal(0, 1, n)), np.rint(rng.normal(0, 1, n))),
+    "yes or no": lambda rng, n: (rng.integers(0, 2, n), rng.integers(0, 2, n)),
+    "distances": lambda rng, n: (np.abs(rng.normal(0, 1, n)), np.abs(rng.normal(0, 1, n))),
+    "some missing": lambda rng, n: (np.append(rng.normal(0, 1, n - 1), math.nan), rng.normal(0, 1, n)),
+}
+
+
+@pytest.mark.parametrize("repeats", [4, 10])
+@pytest.mark.parametrize("how", DRAWN)
+def test_chance_passes_as_seldom_whatever_repeats_are_like(how, repeats):
+    rng = np.random.default_rng(repeats)
+    found = [difference(*(side.tolist() for side in DRAWN[how](rng, repeats))) for _ in range(400)]
+    assert sum(one.p < 0.05 for one in found) <= 34  # 20 expected of 400, and 3 standard deviations
+    assert sum(one.p_paired <= 0.05 for one in found) <= 34
+
+
+@pytest.mark.parametrize("unequal", [1.0, 3.0])
+def test_more_repeats_see_the_same_difference_more_often(unequal):
+    rng = np.random.default_rng(7)
+    seen = [
+        sum(difference(rng.normal(2, 1, n).tolist(), rng.normal(0, unequal, n).tolist()).p < 0.05 for _ in range(300))
+        for n in (3, 6, 12)
+    ]
+    assert seen[0] + 30 < seen[1]
+    assert seen[1] < seen[2]
+
+
+@pytest.mark.parametrize(("repeats", "tests", "ratio"), [(3, 1, 6.5), (3, 7, 10.0), (5, 20, 5.0)])
+def test_how_often_it_errs_where_settings_vary_unlike_is_what_draws_show(repeats, tests, ratio):
+    rng, draws, level = np.random.default_rng(2), 400_000, 0.05 / tests
+    one, two = rng.normal(0, 1, (draws, repeats)), rng.normal(0, ratio, (draws, repeats))
+    wrong = int((stats.ttest_ind(one, two, axis=1, equal_var=False).pvalue < level).sum())
+    wanted = unlike(repeats, tests) * level * draws
+    assert abs(wrong - wanted) <= 5.0 * math.sqrt(wanted) + 0.03 * wanted  # the ratios that are tried are a few
+    assert unlike(repeats, tests) > unlike(2 * repeats, tests) >= 1.0
+    assert unlike(16) < 1.02
+    assert math.isnan(unlike(2))
 
 
 def test_too_few_repeats_and_repeats_that_never_vary_have_no_interval():
