@@ -20,7 +20,7 @@ from engine.examine.findings.findings import Finding
 from engine.examine.findings.part import Part
 from engine.examine.findings.uses import use_table
 from engine.examine.measures import MEASURES
-from engine.examine.prepare import ExamineInput, prepare
+from engine.examine.prepare import ExamineInput, Prepared, prepare
 from engine.examine.registry import EXAMINATIONS, LAST, USEFULNESS, Examination, Need
 from engine.examine.usefulness.metrics import METRICS
 from engine.examine.usefulness.part import examine_usefulness
@@ -45,6 +45,12 @@ RISES: dict[str, tuple[str, ...]] = {  # by findings against the training part
 @pytest.fixture(params=EVERY, ids=lambda part: part.key)
 def part(request: pytest.FixtureRequest) -> Examination:
     return request.param
+
+
+@cache
+def given(**options: Any) -> Prepared:
+    """Return the input of a made-up examination, prepared; for reading alone."""
+    return prepare(world(**options))
 
 
 @cache
@@ -117,7 +123,7 @@ def test_a_part_lacks_exactly_what_it_needs(part: Examination, need: Need) -> No
     if "models" in part.needs and need != "holdout":
         pytest.skip("models are trained twice only")
     options = {**WITHOUT[need], **({"models": True} | SMALL | WITHOUT[need] if "models" in part.needs else {})}
-    assert (need in part.lacks(prepare(world(**options)))) == (need in part.needs)
+    assert (need in part.lacks(given(**options))) == (need in part.needs)
     result = of(part, **options)
     if need in part.needs:
         assert result.findings
@@ -130,7 +136,7 @@ def test_attacks_by_models_wait_for_leave() -> None:
     waiting = [part for part in EVERY if "models" in part.needs]
     assert {part.key for part in waiting} == {"models", "language"}
     for part in waiting:
-        assert part.lacks(prepare(world())) == ("models",)
+        assert part.lacks(given()) == ("models",)
         assert not valued(found()[part.key].findings)
 
 
@@ -159,13 +165,13 @@ def test_copies_raise_it(key: str) -> None:
 
 def test_what_is_kept_holds_no_private_text(part: Examination) -> None:
     """Neither a private word nor four words in a row; what it holds of a record is its id and places in it."""
-    result, given = of(part), world(**({"models": True} | SMALL if "models" in part.needs else {}))
+    result, read = of(part), given(**({"models": True} | SMALL if "models" in part.needs else {})).given
     kept = json.dumps([f.as_dict() for f in result.findings], default=str)
     kept += "".join(table.to_csv() for table in result.tables.values())
     assert not MARK.search(kept)
     words = kept.split()
     runs = {tuple(words[i : i + 4]) for i in range(len(words) - 3)}
-    for text in (*given.train["text"], *given.holdout["text"], *given.synthetic["text"]):
+    for text in (*read.train["text"], *read.holdout["text"], *read.synthetic["text"]):
         own = text.split()
         assert not runs & {tuple(own[i : i + 4]) for i in range(len(own) - 3)}
 

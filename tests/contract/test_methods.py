@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -133,6 +134,19 @@ def context(method, corpus, models, **changes):
     return dataclasses.replace(base, **changes)
 
 
+@pytest.fixture(scope="module")
+def ran(corpus, models):
+    """Return a function that runs a method once and gives its context and its steps, which nobody changes."""
+
+    @cache
+    def once(method_id):
+        method = get_method(method_id)
+        given = context(method, corpus, models)
+        return given, tuple(method.run(given))
+
+    return once
+
+
 @pytest.mark.parametrize("method_id", method_ids())
 def test_specification_is_complete(method_id):
     spec = get_method(method_id).spec
@@ -176,10 +190,9 @@ def test_unknown_parameter_is_named(method_id):
 
 
 @pytest.mark.parametrize("method_id", method_ids())
-def test_run_adds_up_and_resumes(method_id, corpus, models):
+def test_run_adds_up_and_resumes(method_id, corpus, ran):
     method = get_method(method_id)
-    given = context(method, corpus, models)
-    steps = list(method.run(given))
+    given, steps = ran(method_id)
     whole = [record for step in steps for record in step.records]
     wanted = given.count
     assert len(whole) == wanted
@@ -211,15 +224,14 @@ def test_cancel_stops_within_a_batch(method_id, corpus, models):
 
 
 @pytest.mark.parametrize("method_id", method_ids())
-def test_accepted_values_are_gone_from_the_source_they_stood_in(method_id, corpus, models):
+def test_accepted_values_are_gone_from_the_source_they_stood_in(method_id, corpus, ran):
     records, spans = corpus
-    method = get_method(method_id)
     texts = dict(zip(records["record_id"], records["text"], strict=True))
     direct = spans[spans["identifier_type"] == "direct"]
     values = {}
     for row in direct.itertuples():
         values.setdefault(row.record_id, set()).add(texts[row.record_id][row.start : row.end].casefold())
-    for step in method.run(context(method, corpus, models)):
+    for step in ran(method_id)[1]:
         for record in step.records:
             left = [v for v in values.get(record.lineage, ()) if len(v) > 4 and v in record.text.casefold()]
             assert not left
