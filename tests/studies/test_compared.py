@@ -128,6 +128,27 @@ def test_what_moves_with_the_number_of_texts_is_compared_at_equal_numbers_alone(
     assert table["p"].notna().sum() == 1  # what is not compared is no test
 
 
+def test_repeats_are_held_against_each_other_where_all_of_them_have_a_value():
+    """Some numbers of texts give none, some rows are of an edition that kept none, some settings have no value."""
+
+    def of(variant, values, texts=(400, 400, 400), **fewer):
+        made = rows(variant, "js_2gram", values).assign(of_texts=texts)
+        kept = [{key.removeprefix("at_"): [own[i], 0.4] for key, own in fewer.items()} for i in range(3)]
+        return made.assign(at_fewer_texts=[json.dumps(one) for one in kept])
+
+    near, far, none = [0.5, 0.51, 0.49], [0.9, 0.91, 0.89], [math.nan] * 3
+    short = of("a", near, (400, 100, 400), at_100=near, at_50=near)
+    gap = of("b", far, at_100=[math.nan, *far[1:]], at_50=far)
+    table = compared.compare(pd.concat([short, gap]), [("a", "b")])
+    assert table[["verdict", "at_texts", "repeats"]].to_numpy().tolist() == [["better", 50, 3]]
+    earlier = of("b", far, (400, math.nan, 400), at_100=far).astype({"at_fewer_texts": object})
+    earlier.loc[1, "at_fewer_texts"] = None
+    assert verdicts(pd.concat([short, earlier])) == {"js_2gram": compared.SIZED}
+    for order in ([short, of("b", none)], [of("b", none), short]):  # a's repeats are of clearly different numbers
+        assert verdicts(pd.concat(order)) == {"js_2gram": compared.UNMEASURED}
+        assert verdicts(pd.concat(order), ("b", "a")) == {"js_2gram": compared.UNMEASURED}
+
+
 def test_many_differences_by_chance_are_not_called_differences():
     rng = np.random.default_rng(4)
     false = 0

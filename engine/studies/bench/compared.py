@@ -110,14 +110,15 @@ def _sizes_apart(measure: str, first: pd.DataFrame, second: pd.DataFrame) -> boo
     if measure not in measured.METRIC_NAMES or not all("of_texts" in part for part in (first, second)):
         return False  # of an earlier edition, or no measure of two sets of texts
     sizes = [float(texts) for part in (first, second) for texts in part.loc[part["value"].notna(), "of_texts"]]
-    return bool(sizes) and moved(measure, min(sizes), max(sizes))
+    known = [texts for texts in sizes if texts == texts]
+    return bool(known) and moved(measure, min(known), max(known))
 
 
 def _at_fewer(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, int] | None:
-    """Return both settings' rows at the largest number of texts that every repeat has, and that number."""
-    if not all(FEWER in part for part in (first, second)):
-        return None
+    """Return both settings' rows at the largest number of texts that every repeat with a value has, and that number."""
     rows = [part[part["value"].notna()] for part in (first, second)]
+    if any(part.empty or FEWER not in part for part in rows):
+        return None
     values = [[_by_size(row) for _, row in part.iterrows()] for part in rows]
     shared = in_common([own for side in values for own in side])
     if shared is None:
@@ -130,11 +131,20 @@ def _at_fewer(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, 
 
 
 def _by_size(row: pd.Series) -> dict[int, tuple[float, float]]:
-    """Return number of texts -> value and what real text gives, of one repeat."""
+    """Return number of texts -> value and what real text gives, of one repeat; only where it can be compared.
+
+    A repeat that an earlier edition measured does not say of how many texts.
+    """
     kept = row[FEWER]
-    fewer = json.loads(kept) if isinstance(kept, str) else {}
-    found = {int(texts): (float(value), float(real)) for texts, (value, real) in fewer.items()}
-    return found | {int(row["of_texts"]): (float(row["value"]), float(row["real"]))}
+    found = json.loads(kept) if isinstance(kept, str) else {}
+    if not math.isnan(row["of_texts"]):
+        found[row["of_texts"]] = (row["value"], row["real"])
+    closer = row["direction"] == CLOSER
+    return {
+        int(texts): (float(value), float(real))
+        for texts, (value, real) in found.items()
+        if not math.isnan(value) and not (closer and math.isnan(real))
+    }
 
 
 def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.DataFrame:
