@@ -26,6 +26,7 @@ from engine.store.database.schema import (
 from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
 from engine.store.review import held
+from engine.store.runs import held as runs_held
 from engine.store.runs import policies
 from engine.store.runs import waivers as waived
 from engine.store.runs.intruder import reading
@@ -75,7 +76,7 @@ class Signatures:
 
         Raises:
             NotAllowedError: nobody signed in; a typed name is no signature. RefusedError: nothing is approved yet, or
-                the review was changed outside of the program.
+                review or run were changed outside of the program.
         """
         person = self.session.person
         if person is None:
@@ -84,6 +85,7 @@ class Signatures:
             corpus_id = connection.execute(select(runs.c.corpus_id).where(runs.c.id == run_id)).scalar()
         if corpus_id is not None:
             held.demand(self.session, str(corpus_id))
+            runs_held.demand(self.session, run_id)
         with self.session.db.write() as connection:
             query = select(synthetic.c.record_id).where(
                 synthetic.c.run_id == run_id, synthetic.c.approval == "approved"

@@ -200,7 +200,7 @@ def check(workspace: engine.Workspace) -> None:
     if found is None or untrue is None:
         st.session_state["ledger.checked"] = None
         return
-    said = (*(one.sentence for one in found), *(f"Review, {one}" for one in untrue))
+    said = (*(one.sentence for one in found), *(one[:1].upper() + one[1:] for one in untrue))
     st.session_state["ledger.checked"] = (workspace.audit.count(), said)
 
 
