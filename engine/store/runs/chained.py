@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Integer, Text, cast, or_, select, type_coerce, update
+from sqlalchemy import Connection, Integer, Text, or_, select, type_coerce, update
 
 from engine.errors import StorageError
 from engine.json_types import JSON
@@ -51,7 +51,7 @@ _TEXTS = ("position", "record_id", "text", "label", "lineage")
 def read(connection: Connection, run_id: str | None = None) -> Iterator[AnyRow]:
     """Yield the rows of runs as they stand: columns of JSON as their text, whatever somebody put there."""
     columns = [
-        cast(column, Text).label(column.name) if column.name in _JSON else column
+        type_coerce(column, Text).label(column.name) if column.name in _JSON else column
         for column in runs.c
         if column.name != "needs_spans"
     ]
@@ -244,11 +244,16 @@ def said(value: object) -> JSON:
         except ValueError:
             return value
         return found
-    read_back: JSON = json.loads(json.dumps(value, default=lambda number: number.item()))
+    read_back: JSON = json.loads(json.dumps(value, default=_number_of))
     return read_back
 
 
 _JSON = frozenset(column.name for column in runs.c if type(column.type).__name__ == "JSON")
+
+
+def _number_of(value: object) -> object:
+    """Return a number of numpy as a plain one, and what nobody reads as JSON by how it looks."""
+    return value.item() if hasattr(value, "item") else repr(value)
 
 
 def _mark(key: bytes, run_id: str, row: AnyRow) -> int:

@@ -17,7 +17,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, Text, cast, func, select
+from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from engine.errors import RefusedError, StorageError
 from engine.json_types import JSONObject, as_object
@@ -250,7 +250,7 @@ def _of_texts(connection: Connection, key: bytes, row: AnyRow, told: _Told) -> l
 
 
 def _of_findings(connection: Connection, key: bytes, row: AnyRow, told: _Told) -> list[str]:
-    query = select(cast(findings.c.body, Text)).where(findings.c.run_id == row.id).order_by(findings.c.position)
+    query = select(type_coerce(findings.c.body, Text)).where(findings.c.run_id == row.id).order_by(findings.c.position)
     bodies: dict[str, list[object]] = {name: [] for name in told.findings}
     for text in connection.execute(query).scalars():
         body = chained.said(text)
