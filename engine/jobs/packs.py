@@ -27,6 +27,7 @@ from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.budget.ledger import Ledger
 from engine.store.database.schema import packs
+from engine.store.logs import rows
 from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
 from engine.store.rows import AnyRow, RunRow
@@ -104,15 +105,14 @@ class Packs:
                 earlier = run_row(connection, run_id).fitted
             marks = [asdict(mark) for mark in self._marks(run_id, earlier)]
         with self.session.db.write() as connection:
-            connection.execute(
-                packs.insert().values(
-                    id=pack_id, created=now(), actor=self.session.actor, run_id=run_id, statement=DECLARED,
-                    listed=[asdict(one) for one in draft.listed], marks=marks, prompts=prompts, digest=digest,
-                )
-            )  # fmt: skip
+            values = {
+                "id": pack_id, "created": now(), "actor": self.session.actor, "run_id": run_id, "statement": DECLARED,
+                "listed": [asdict(one) for one in draft.listed], "marks": marks, "prompts": prompts, "digest": digest,
+            }  # fmt: skip
+            told = rows.put(connection, self.session.key, rows.PACKS, values)
             self.session.write_audit(
                 connection, "prompt pack logged", pack_id, prompts=len(prompts), sha256=digest, run=run_id,
-                characters=draft.characters, declared=DECLARED,
+                characters=draft.characters, declared=DECLARED, **told,
             )  # fmt: skip
             if run_id:
                 self._enter(connection, run_id, pack_id, len({one.parent for one in draft.prompts}))

@@ -447,8 +447,8 @@ def test_findings_that_were_others_while_the_gate_read_them_are_noticed(store, r
         store.releases.make(ready, "exploratory", accept_unbounded=True)
 
 
-def earlier(store):
-    """Have the log tell of runs as an earlier edition did: without digests, and chained anew under the key."""
+def earlier(store, every=False):
+    """Have the log tell of runs, or of all rows, as an earlier edition did: without digests, chained anew by the key."""
     from engine.store import audit
     from engine.store.chain import GENESIS, canonical
 
@@ -460,6 +460,8 @@ def earlier(store):
             said = json.loads(line["detail"])
             if line["action"] in chained.TELLING:
                 said = {k: v for k, v in said.items() if k in ("corpus", "method", "count", "findings", "records")}
+            if every:
+                said.pop("row", None)
             line["detail"] = canonical(said)
             previous = audit.CHAIN.digest(store.session.key, previous, line)
             values = {"detail": line["detail"], "hash": previous}

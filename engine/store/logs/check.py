@@ -22,6 +22,7 @@ from engine.store.disk.encryption import versions
 from engine.store.disk.folder import Folder
 from engine.store.disk.opening import open_database
 from engine.store.logs import file
+from engine.store.logs import rows as other_rows
 from engine.store.logs.breaks import breaks
 from engine.store.review import held
 from engine.store.review.spot import chained as spot_rows
@@ -67,7 +68,9 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
             broken += [f"Review: {one}" for one in held.breaks(connection, key)]
             broken += [f"Records: {one}" for one in held.tables(connection, folder, key)]
             broken += [f"Runs: {one}" for one in runs_held.breaks(connection, key, folder)]
+            broken += [f"Other rows: {one}" for one in other_rows.breaks(connection, key)]
             outside += [f"Runs: {one}" for one in runs_held.outside(connection, key)]
+            outside += [f"Other rows: {one}" for one in other_rows.outside(connection, key)]
             broken += [f"Spot checks: {one}" for one in spot_rows.breaks(connection, key)]
             broken += [f"Intruder trials: {one}" for one in chained.breaks(connection, key)]
             log = audit.read(connection, -1, 0).sort_values("seq").to_dict("records")

@@ -23,6 +23,7 @@ from engine.store.database.schema import (
     spot_events,
     synthetic,
 )
+from engine.store.logs import rows
 from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
 from engine.store.review import held
@@ -63,8 +64,8 @@ class Signatures:
         with self.session.db.read() as connection:
             state = self._state(connection, run_id, policy_id)
             query = select(signatures).where(signatures.c.run_id == run_id)
-            rows = connection.execute(query.order_by(signatures.c.seq.desc())).all()
-        for row in rows:
+            signed = connection.execute(query.order_by(signatures.c.seq.desc())).all()
+        for row in signed:
             made = Signature(row.name, row.identity, row.at)
             own = self._by(made, state).encode()
             if folded(row.identity) in may and hmac.compare_digest(own, str(row.state).encode()):
@@ -94,10 +95,10 @@ class Signatures:
                 raise RefusedError("no record of this run is approved yet, so there is nothing to sign")
             state = self._state(connection, run_id, policy_id)
             made = Signature(person.name, person.identity, now())
-            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id}
-            values["state"] = self._by(made, state)
-            connection.execute(signatures.insert().values(policy_id=policy_id, **values))
-            self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id)
+            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id,
+                      "policy_id": policy_id, "state": self._by(made, state)}  # fmt: skip
+            told = rows.put(connection, self.session.key, rows.SIGNATURES, values)
+            self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id, **told)
         return made
 
     def _by(self, made: Signature, state: str) -> str:

@@ -15,7 +15,6 @@ Privacy posture: digests under the workspace key; texts and numbers go into them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,12 +22,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Integer, Text, or_, select, type_coerce, update
 
 from engine.errors import StorageError
-from engine.json_types import JSON
 from engine.store.chain import keyed
 from engine.store.database.dialect import added_to
 from engine.store.database.schema import audit as log
 from engine.store.database.schema import findings, runs, synthetic
 from engine.store.logs import about
+from engine.store.logs.rows import flag, said
 from engine.store.records import digest as of_file
 from engine.store.review import marks
 from engine.store.rows import AnyRow
@@ -62,7 +61,7 @@ def read(connection: Connection, run_id: str | None = None) -> Iterator[AnyRow]:
 def settings_of(key: bytes, row: Mapping[str, object]) -> str:
     """Return the digest of what a run was asked to be: corpus, method, parameters, seed, model, count, manifest."""
     plain = [row[name] for name in _PLAIN]
-    return keyed(key, "run asked", [*plain, said(row["parameters"]), said(row["manifest"]), _flag(row["needs_spans"])])
+    return keyed(key, "run asked", [*plain, said(row["parameters"]), said(row["manifest"]), flag(row["needs_spans"])])
 
 
 def guarantee_of(key: bytes, run_id: str, guarantee: object) -> str:
@@ -233,27 +232,7 @@ def strangers(connection: Connection) -> list[str]:
     return added_to(connection, (runs.name, synthetic.name, findings.name))
 
 
-def said(value: object) -> JSON:
-    """Return a value of JSON as it is read back, from the value itself or from its text; a text that is none as it is.
-
-    Numbers of numpy are plain ones then, and tuples lists.
-    """
-    if isinstance(value, str):
-        try:
-            found: JSON = json.loads(value)
-        except ValueError:
-            return value
-        return found
-    read_back: JSON = json.loads(json.dumps(value, default=_number_of))
-    return read_back
-
-
 _JSON = frozenset(column.name for column in runs.c if type(column.type).__name__ == "JSON")
-
-
-def _number_of(value: object) -> object:
-    """Return a number of numpy as a plain one, and what nobody reads as JSON by how it looks."""
-    return value.item() if hasattr(value, "item") else repr(value)
 
 
 def _mark(key: bytes, run_id: str, row: AnyRow) -> int:
@@ -277,7 +256,3 @@ def _left(key: bytes, run_id: str, head: str, values: Mapping[str, object]) -> s
 
 def _number(value: object) -> object:
     return float(value) if isinstance(value, int | float) else repr(value)
-
-
-def _flag(value: object) -> object:
-    return int(value) if isinstance(value, int) else repr(value)

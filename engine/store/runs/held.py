@@ -23,7 +23,7 @@ from engine.errors import RefusedError, StorageError
 from engine.json_types import JSONObject, as_object
 from engine.store.database.schema import findings, runs, synthetic
 from engine.store.disk.folder import Folder
-from engine.store.logs import about
+from engine.store.logs import about, rows
 from engine.store.review import marks
 from engine.store.rows import AnyRow
 from engine.store.runs import chained
@@ -73,6 +73,8 @@ def of_run_here(session: Session, connection: Connection, run_id: str, *, anew: 
     for row in chained.read(connection, run_id):
         one, folder = told.get(run_id), session.folder if anew else None
         found += _of_one(connection, session.key, row, one, gone, folder=folder, texts=anew)
+        with_it = (str(row.corpus_id), run_id)
+        found += rows.breaks(connection, session.key, rows.RESTED_ON, with_it)
     return (*log, *found)
 
 
@@ -253,7 +255,7 @@ def _of_findings(connection: Connection, key: bytes, row: AnyRow, told: _Told) -
     query = select(type_coerce(findings.c.body, Text)).where(findings.c.run_id == row.id).order_by(findings.c.position)
     bodies: dict[str, list[object]] = {name: [] for name in told.findings}
     for text in connection.execute(query).scalars():
-        body = chained.said(text)
+        body = rows.said(text)
         group = str(body.get("group")) if isinstance(body, Mapping) else ""
         bodies.setdefault(group, []).append(body)
     found = []

@@ -25,6 +25,7 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.database.schema import releases, revocations, runs
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
+from engine.store.logs import rows
 from engine.store.people.signatures import Signatures
 from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
@@ -381,17 +382,16 @@ class Releases:
         with self.session.db.write() as connection:
             if connection.execute(select(revocations).where(revocations.c.release_id == release_id)).first():
                 raise UserError("This release was withdrawn before.")
-            connection.execute(
-                revocations.insert().values(
-                    release_id=release_id,
-                    manifest_sha256=release.manifest_sha256,
-                    revoked=datetime.now(UTC).date().isoformat(),
-                    actor=self.session.actor,
-                    reason=said,
-                )
-            )
+            values = {
+                "release_id": release_id,
+                "manifest_sha256": release.manifest_sha256,
+                "revoked": datetime.now(UTC).date().isoformat(),
+                "actor": self.session.actor,
+                "reason": said,
+            }
+            told = rows.put(connection, self.session.key, rows.REVOCATIONS, values)
             self.session.write_audit(
-                connection, "release withdrawn", release_id, run=release.run_id, corpus=release.corpus_id
+                connection, "release withdrawn", release_id, run=release.run_id, corpus=release.corpus_id, **told
             )
         return self.get(release_id)
 
@@ -514,8 +514,8 @@ class Releases:
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
             self._check_still(connection, summary, policy, verdict, signed)
             runs_held.demand_here(self.session, connection, summary.run_id)
-            names = ["record_id", "text", "label", "lineage"]
-            if not current[names].equals(judged[names]) or card != self.card(
+            texts = ["record_id", "text", "label", "lineage"]
+            if not current[texts].equals(judged[texts]) or card != self.card(
                 summary.run_id, policy, summary.words, verdict.waived_rules()
             ):
                 raise RefusedError(
@@ -523,24 +523,10 @@ class Releases:
                 )
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise RefusedError("Spans changed while the release was written. Run the method again, or undo.")
-            connection.execute(
-                releases.insert().values(
-                    id=summary.id,
-                    run_id=summary.run_id,
-                    corpus_id=summary.corpus_id,
-                    created=summary.created,
-                    records=summary.records,
-                    policy=summary.policy,
-                    path=summary.path,
-                    files=summary.files,
-                    detail={
-                        "sha256": summary.sha256,
-                        "manifest_sha256": summary.manifest_sha256,
-                        "words": summary.words,
-                        "signed_by": summary.signed_by,
-                    },
-                )
-            )
+            names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
+            detail = {name: getattr(summary, name) for name in ("sha256", "manifest_sha256", "words", "signed_by")}
+            values = {name: getattr(summary, name) for name in names} | {"detail": detail}
+            told = rows.put(connection, self.session.key, rows.RELEASES, values)
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
             self.session.finish_writing(connection, f"releases/{summary.id}")
             self.session.finish_writing(connection, f"releases/{work_folder(Path(summary.id)).name}")
@@ -558,6 +544,7 @@ class Releases:
                 signed_by=summary.signed_by,
                 accepted_unbounded=accepted,
                 waivers=[line.waived.id for line in verdict.waived_rules() if line.waived],
+                **told,
             )
 
     def _check_still(
