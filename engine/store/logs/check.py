@@ -1,8 +1,8 @@
 """Check both logs of a workspace, whatever state it is in, and hold an earlier export against the audit log.
 
-The rows of decisions, runs, spot checks and intruder trials are held against the lines of the audit log that tell of
-them, the marks of a review against what was done to them, and the files of an encrypted workspace against the versions
-that its database knows.
+The rows of decisions, runs, spot checks, intruder trials, roles, signatures and declarations are held against the lines
+of the audit log that tell of them, the marks of a review against what was done to them, and the files of an encrypted
+workspace against the versions that its database knows.
 
 Privacy posture: line numbers, counts and digests of the log.
 """
