@@ -30,6 +30,21 @@ def add_texts(session, connection, run_id, rows, state_json=None, **values):
     chained.grow(connection, session.key, before, made, left | values | {"state_json": state_json})
 
 
+def made_with(session, run_id, **values):
+    """Give a run's row other values, as if it had been asked for and made with them; the log tells of it once more."""
+    key = session.key
+    with session.db.write() as connection:
+        connection.execute(update(runs).where(runs.c.id == run_id).values(**values))
+        (row,) = chained.read(connection, run_id)
+        head, said = chained.texts_of(key, run_id, chained.texts(connection, run_id)), dict(row._mapping)
+        connection.execute(
+            update(runs).where(runs.c.id == run_id).values(sealed=chained._sealed(key, run_id, head, said))
+        )
+        told = chained.asked(connection, key, said)
+        session.write_audit(connection, chained.ASKED, run_id, corpus=row.corpus_id, **told)
+        chained.end(session, connection, run_id)
+
+
 def finished_run(store, corpus, texts, state="done", settings=None):
     """Add a run with these outputs, and other values of its row than usual, and return its id."""
     run_id = new_id("r")
@@ -73,12 +88,12 @@ def finding(name, value, group="privacy", reference="train", **extra):
     return Finding(name, value, None, None, 10, reference, "share", "lower is safer", group, extra)
 
 
-def examine(store, run_id, found, risk=None, groups=("privacy", "utility"), tables=None):
+def examine(store, run_id, found, risk=None, groups=("privacy", "utility"), tables=None, revision=0):
     """Store an examination; it found no original among the records unless its tables say so."""
     found_none = {"originals": pd.DataFrame({"record_id": []}, dtype=object)}
     store.examinations.save_tables(run_id, found_none | (tables or {}))
     with store.session.db.write() as connection:
-        store.examinations.save(connection, run_id, found, risk or {}, 0, groups)
+        store.examinations.save(connection, run_id, found, risk or {}, revision, groups)
 
 
 def unguard(connection, table):

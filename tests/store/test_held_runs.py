@@ -448,7 +448,7 @@ def test_findings_that_were_others_while_the_gate_read_them_are_noticed(store, r
 
 
 def earlier(store, every=False):
-    """Have the log tell of runs, or of all rows, as an earlier edition did: without digests, chained anew by the key."""
+    """Have the log tell of runs, or of all rows, as an earlier edition did, without digests, chained by the key."""
     from engine.store import audit
     from engine.store.chain import GENESIS, canonical
 
