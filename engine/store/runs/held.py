@@ -42,15 +42,15 @@ class _Told:
     """What the log tells of a run: digests by part, the sum of its marks, and its corpus.
 
     seen: there is a line about its being asked for. earlier: that line, of an edition that told of none of these.
-    parts, findings: by what they are of, from the latest line about each. examined: by an edition that told of no
-    finding, which may have left some.
+    parts, groups: digests of parts and of groups of findings, from the latest line about each. examined: by an edition
+    that told of no finding, which may have left some.
     """
 
     corpus: str = ""
     seen: bool = False
     earlier: JSONObject | None = None
     parts: dict[str, str] = field(default_factory=dict)
-    findings: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
     examined: bool = False
     marks: int | None = 0
 
@@ -159,8 +159,8 @@ def outside(connection: Connection, key: bytes) -> list[str]:
                 f"run {run_id}: an earlier edition made it, so its settings, guarantee, texts and approvals are not "
                 "under the log."
             )
-        if one.examined and len(one.findings) < len(GROUPS):
-            left = " and ".join(name for name in GROUPS if name not in one.findings)
+        if one.examined and len(one.groups) < len(GROUPS):
+            left = " and ".join(name for name in GROUPS if name not in one.groups)
             found.append(f"run {run_id}: an earlier edition examined its {left}; these findings are not under the log.")
     return found
 
@@ -191,7 +191,7 @@ def _take_examination(one: _Told, said: JSONObject) -> None:
     if not isinstance(groups, Mapping):
         one.examined = True
         return
-    one.findings.update({name: str(digest) for name, digest in as_object(groups).items()})
+    one.groups.update({name: str(digest) for name, digest in as_object(groups).items()})
     one.parts.update({name: str(said[name]) for name in ("examination", "originals") if name in said})
 
 
@@ -253,15 +253,15 @@ def _of_texts(connection: Connection, key: bytes, row: AnyRow, told: _Told) -> l
 
 def _of_findings(connection: Connection, key: bytes, row: AnyRow, told: _Told) -> list[str]:
     query = select(type_coerce(findings.c.body, Text)).where(findings.c.run_id == row.id).order_by(findings.c.position)
-    bodies: dict[str, list[object]] = {name: [] for name in told.findings}
+    bodies: dict[str, list[object]] = {name: [] for name in told.groups}
     for text in connection.execute(query).scalars():
         body = rows.said(text)
         group = str(body.get("group")) if isinstance(body, Mapping) else ""
         bodies.setdefault(group, []).append(body)
     found = []
     for group, there in bodies.items():
-        if group in told.findings:
-            if not _same(chained.findings_of(key, row.id, group, there), told.findings[group]):
+        if group in told.groups:
+            if not _same(chained.findings_of(key, row.id, group, there), told.groups[group]):
                 found.append(f"findings of its {group} were changed, removed or brought in.")
         elif not told.examined:
             found.append(f"{len(there):,} findings are there that no line of the log tells of.")
