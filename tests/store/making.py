@@ -34,7 +34,8 @@ def made_with(session, run_id, **values):
     """Give a run's row other values, as if it had been asked for and made with them; the log tells of it once more."""
     key = session.key
     with session.db.write() as connection:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(**values))
+        if values:
+            connection.execute(update(runs).where(runs.c.id == run_id).values(**values))
         (row,) = chained.read(connection, run_id)
         head, said = chained.texts_of(key, run_id, chained.texts(connection, run_id)), dict(row._mapping)
         connection.execute(
