@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from engine.errors import RefusedError
 from engine.store.database import schema
@@ -53,6 +53,9 @@ def test_what_the_program_wrote_holds(store, run_id):
 
 
 CHANGES = [
+    ("corpora", "UPDATE corpora SET cap = 7", "corpus c-"),
+    ("corpora", "UPDATE corpora SET units = 10000", "corpus c-"),
+    ("corpora", "UPDATE corpora SET statistics = '{}'", "corpus c-"),
     ("members", "UPDATE members SET roles = '[\"custodian\", \"auditor\"]' WHERE name = 'Grace'", "roles of grace@"),
     ("members", "UPDATE members SET seq = 10 WHERE seq = 1", "roles of ada@"),
     ("members", "UPDATE members SET account = NULL", "roles of ada@"),
@@ -100,7 +103,12 @@ def test_a_row_that_was_changed_removed_or_brought_in_is_told_until_it_is_put_ba
             assert held.of_run(store.session, run_id, anew=False), statement
             with pytest.raises(RefusedError):
                 held.demand(store.session, run_id)
-        put_back(store, kept)
+        if name == "corpora":  # what goes with a row of theirs stays
+            row = kept[schema.corpora][0]
+            with store.session.db.write() as connection:
+                connection.execute(update(schema.corpora).values(**{k: v for k, v in row.items() if k != "id"}))
+        else:
+            put_back(store, kept)
         assert broken(store) == "", statement
 
 
@@ -113,6 +121,22 @@ def test_an_earlier_declaration_and_an_earlier_role_do_not_hold_again(store, cor
     assert broken(store) == ""
     put_back(store, kept)
     assert "list of labels of c-" in broken(store)
+
+
+def test_a_look_at_private_records_that_was_hidden_is_told(store, run_id):
+    edited(store, "DELETE FROM seen_outputs WHERE digest = (SELECT min(digest) FROM seen_outputs)")
+    assert f"run {run_id}: what is kept of its examination" in broken(store)
+    assert held.of_run(store.session, run_id)
+    store.runs.delete(run_id)
+    edited(store, "DELETE FROM seen_outputs")
+    assert f"run {run_id}: what is kept of its examination" in broken(store), "it outlives the run"
+
+
+def test_a_ledger_that_was_changed_stops_a_release(store, run_id):
+    with store.session.db.write() as connection:
+        unguard(connection, "ledger")
+    edited(store, "UPDATE ledger SET at = '2020'")
+    assert "The ledger does not hold." in held.of_run(store.session, run_id)
 
 
 def test_what_went_with_its_corpus_holds(store, corpus, run_id):

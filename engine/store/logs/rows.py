@@ -26,6 +26,7 @@ from engine.json_types import JSON, JSONObject
 from engine.store.chain import keyed
 from engine.store.database.dialect import insert
 from engine.store.database.schema import (
+    corpora,
     declarations,
     members,
     own_policies,
@@ -80,10 +81,15 @@ CAP = _declared("cap", ("cap declared public",), where="cap")
 DESCRIPTION = _declared("description", ("description declared public",), where="description")
 POOLS = Kind(pools, "pool", ("pool imported",), "name", ends=("pool deleted",), grows=False)
 PACKS = Kind(packs, "prompt pack", ("prompt pack logged",), "id")
-KINDS = (MEMBERS, SIGNATURES, WAIVERS, POLICIES, RELEASES, REVOCATIONS, LABELS, CAP, DESCRIPTION, POOLS, PACKS)
-RESTED_ON = (MEMBERS, SIGNATURES, WAIVERS, POLICIES, LABELS, CAP, DESCRIPTION)
+CORPORA = Kind(corpora, "corpus", ("corpus imported",), "id", with_corpus=True)
+KINDS = (CORPORA, MEMBERS, SIGNATURES, WAIVERS, POLICIES, RELEASES, REVOCATIONS, LABELS, CAP, DESCRIPTION, POOLS, PACKS)
+RESTED_ON = (CORPORA, MEMBERS, SIGNATURES, WAIVERS, POLICIES, LABELS, CAP, DESCRIPTION)
 """What a release rests on beside its run."""
-NOT_HELD = {"releases": ("path",)}  # a copy that could not be put in its place stays in the workspace
+NOT_HELD = {
+    "releases": ("path",),  # a copy that could not be put in its place stays in the workspace
+    "corpora": ("name", "warnings", "population", "span_source", "spans_at", "detected_at", "revision", "detector"),
+}
+COUNTED_LATER = "near_duplicates_across_split"  # of a corpus' statistics
 
 
 @dataclass
@@ -121,7 +127,7 @@ def breaks(
     """Return a sentence for each subject whose rows are not those that the log tells of.
 
     Args:
-        subjects: only these, of kinds whose rows are about a corpus or a run.
+        subjects: only these, of kinds whose rows are a corpus or about one or a run.
     """
     return [one for kind in kinds for one in _of_kind(connection, key, kind, subjects)[0]]
 
@@ -156,11 +162,14 @@ def _of_kind(
 ) -> tuple[list[str], list[str]]:
     """Return what does not hold of rows of a kind, and what is not under the log."""
     told, left = _told(connection, kind), dict[str, Counter[str]]()
+    some = subjects if kind is CORPORA or kind.column in ("corpus_id", "run_id") else None
     for row in _rows(connection, kind):
-        left.setdefault(str(getattr(row, kind.column)), Counter())[digest(key, kind, dict(row._mapping))] += 1
+        subject = str(getattr(row, kind.column))
+        if some is None or subject in some:
+            left.setdefault(subject, Counter())[digest(key, kind, dict(row._mapping))] += 1
     found, old = [], []
     for subject in sorted({*told, *left}):
-        if subjects is not None and kind.column in ("corpus_id", "run_id") and subject not in subjects:
+        if some is not None and subject not in some:
             continue
         one, there = told.get(subject, _Told()), left.get(subject, Counter())
         missing, more = (one.rows - there).total(), (there - one.rows).total()
@@ -211,7 +220,8 @@ def _take(one: _Told, kind: Kind, detail: JSONObject) -> None:
 def _plain(table: Table, name: str, value: object) -> object:
     form = table.c[name].type
     if isinstance(form, JSON_COLUMN):
-        return said(value)
+        found = said(value)
+        return {k: v for k, v in found.items() if k != COUNTED_LATER} if isinstance(found, Mapping) else found
     if isinstance(form, LargeBinary):
         return bytes(value).hex() if isinstance(value, bytes) else repr(value)
     return flag(value) if isinstance(form, Boolean) else value

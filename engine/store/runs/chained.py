@@ -25,7 +25,7 @@ from engine.errors import StorageError
 from engine.store.chain import keyed
 from engine.store.database.dialect import added_to
 from engine.store.database.schema import audit as log
-from engine.store.database.schema import findings, runs, synthetic
+from engine.store.database.schema import findings, runs, seen_outputs, synthetic
 from engine.store.logs import about
 from engine.store.logs.rows import flag, said
 from engine.store.records import digest as of_file
@@ -40,6 +40,8 @@ ASKED, ACCOUNTED, FINISHED, EXAMINED = "run asked for", "run accounted for", "ru
 APPROVED = ("records approved", "records rejected", "records pending", "records approved together")
 TELLING = (ASKED, ACCOUNTED, FINISHED, EXAMINED, *APPROVED)
 """Actions of lines whose subject is a run and which may tell of its row, texts, findings or approvals."""
+LOOKING = (EXAMINED, "run examined in part")
+"""Actions of lines that tell what is kept of a look at private records (`engine.store.runs.seen`)."""
 LENGTH = 64  # of a digest
 ORIGINALS = "originals"  # the table that says which outputs are an original; the gate reads it
 _PLAIN = ("id", "corpus_id", "method", "title", "seed", "model", "count", "created", "revision")
@@ -92,6 +94,12 @@ def originals_of(folder: Folder, key: bytes, run_id: str) -> str:
     """
     path = folder.run(run_id) / f"{ORIGINALS}.parquet"
     return of_file(path, key, f"{run_id}/{ORIGINALS}") if path.exists() else ""
+
+
+def seen_of(connection: Connection, key: bytes, run_id: str) -> str:
+    """Return the digest of what an examination of a run leaves, by which its texts are known in another run."""
+    query = select(seen_outputs.c.digest).where(seen_outputs.c.run_id == run_id).order_by(seen_outputs.c.digest)
+    return keyed(key, "seen", [run_id, list(connection.execute(query).scalars())])
 
 
 def texts_of(key: bytes, run_id: str, rows: Iterable[Sequence[object]], before: str = "") -> str:

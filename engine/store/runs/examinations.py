@@ -113,6 +113,7 @@ class Examinations:
         self.session.write_audit(
             connection, chained.EXAMINED, run_id, findings=len(found),
             **self._told(run_id, bodies, groups, at, revision),
+            seen=chained.seen_of(connection, self.session.key, run_id),
             **chained.told(connection, self.session.key, run_id),
         )  # fmt: skip
 
@@ -140,7 +141,8 @@ class Examinations:
         if seen.looked_at(connection, run_id):
             return False
         seen.look(connection, self.session.key, run_id)
-        self.session.write_audit(connection, "run examined in part", run_id)
+        told = chained.seen_of(connection, self.session.key, run_id)
+        self.session.write_audit(connection, "run examined in part", run_id, seen=told)
         return True
 
     def note_reveal(self, run_id: str, record_id: str, source_id: str, reason: str) -> str:

@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from engine.errors import RefusedError, StorageError
 from engine.json_types import JSONObject, as_object
+from engine.store.budget import lines as ledger_lines
 from engine.store.database.schema import findings, runs, synthetic
 from engine.store.disk.folder import Folder
 from engine.store.logs import about, rows
@@ -67,7 +68,11 @@ def of_run(session: Session, run_id: str, *, anew: bool = True) -> tuple[str, ..
 
 def of_run_here(session: Session, connection: Connection, run_id: str, *, anew: bool = True) -> tuple[str, ...]:
     """Return what `of_run` does, of what the caller's transaction sees."""
-    log = () if about.whole(connection, session.key, run_id, anew=anew) else ("The audit log does not hold.",)
+    log = [] if about.whole(connection, session.key, run_id, anew=anew) else ["The audit log does not hold."]
+    if anew and not ledger_lines.CHAIN.verify(connection, session.key)["ok"]:
+        log.append("The ledger does not hold.")
+    if anew:
+        log += _of_seen(connection, session.key)
     told, gone = _told(connection, session.key, run_id)
     found = [f"the database was given {one} outside of the program." for one in chained.strangers(connection)]
     for row in chained.read(connection, run_id):
@@ -140,6 +145,8 @@ def breaks(connection: Connection, key: bytes, folder: Folder, *, texts: bool = 
         known.add(str(run_id))
         said = _of_one(connection, key, row, told.get(row.id), gone, folder=folder, texts=texts)
         found += [f"run {row.id}: {one}" for one in said]
+    if texts:
+        found += _of_seen(connection, key)
     found += [
         f"run {run_id} was removed with its texts and findings."
         for run_id, one in told.items() if one.seen and run_id not in known and not gone & {run_id, one.corpus}
@@ -272,6 +279,19 @@ def _of_findings(connection: Connection, key: bytes, row: AnyRow, told: _Told) -
     elif row.examined_at is not None and not told.examined:
         found.append("it counts as examined, and no line of the log tells that it was.")
     return found
+
+
+def _of_seen(connection: Connection, key: bytes) -> list[str]:
+    """Return of which runs, deleted or not, it is no longer kept whole that they were held against private records."""
+    told: dict[str, str] = {}
+    for _, run_id, said in about.told(connection, chained.LOOKING):
+        if "seen" in said:
+            told[run_id] = str(said["seen"])
+    return [
+        f"run {run_id}: what is kept of its examination, so that its texts are known again, was changed or removed."
+        for run_id, digest in told.items()
+        if not _same(chained.seen_of(connection, key, run_id), digest)
+    ]
 
 
 def _of_files(folder: Folder | None, key: bytes, row: AnyRow, told: _Told) -> list[str]:
