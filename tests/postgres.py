@@ -148,6 +148,7 @@ BOTH: dict[str, tuple[str, ...]] = {
 
 SOME = {  # of a file
     "store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",),
+    "store/test_held_rows.py": ("test_a_row_that_was_changed_removed_or_brought_in_is_told_until_it_is_put_back",),
     "store/test_held_runs.py": (
         "test_a_part_that_was_changed_is_told_by_page_gate_and_check_until_it_is_put_back",
         "test_what_was_changed_does_not_come_to_hold_by_later_acts",

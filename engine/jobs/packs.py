@@ -31,6 +31,7 @@ from engine.store.logs import rows
 from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
 from engine.store.rows import AnyRow, RunRow
+from engine.store.runs import held
 from engine.store.runs.runs import run_row
 from engine.store.session import Session, new_id
 
@@ -92,10 +93,12 @@ class Packs:
             words, run_id: as for `draft`. declared: whether the person at work declares what `DECLARED` says.
 
         Raises:
-            RefusedError: nothing was declared.
+            RefusedError: nothing was declared, or the run was changed outside of the program.
         """
         if not declared:
             raise RefusedError(f"A pack needs this declaration of yours before it leaves: “{DECLARED}”")
+        if run_id:
+            held.demand(self.session, run_id)
         draft, pack_id = self.draft(words, run_id), new_id("k")
         prompts = [replace(one, id=f"{pack_id}-{i:05d}").as_dict() for i, one in enumerate(draft.prompts, 1)]
         digest = hashlib.sha256(json.dumps(prompts, sort_keys=True).encode()).hexdigest()
