@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import update
-
 from engine.store import queue
-from engine.store.database.schema import runs, synthetic
+from engine.store.database.schema import synthetic
+from tests.store.making import made_with
 
 
 def chosen(workspace, corpus_id, pool, count=6, **settings):
@@ -16,15 +15,13 @@ def chosen(workspace, corpus_id, pool, count=6, **settings):
         for job_id in queue.active_jobs(connection, run_id=run_id):
             queue.finish(connection, job_id, "done")
         winners = [[int(place), 9.5 - i] for i, place in enumerate(texts["position"])]
-        connection.execute(
-            update(runs).where(runs.c.id == run_id).values(
-                state="done", kept=count, state_json={"phase": "done", "done": 1, "winners": winners},
-                funnel={"made": count, "kept": count},
-            )
-        )  # fmt: skip
         rows = [
             {"run_id": run_id, "position": i, "record_id": f"s-{i + 1:06d}", "text": text, "label": label}
             for i, (text, label) in enumerate(zip(texts["text"], texts["label"], strict=True))
         ]
         connection.execute(synthetic.insert(), rows)
+    made_with(
+        workspace.session, run_id, state="done", kept=count, funnel={"made": count, "kept": count},
+        state_json={"phase": "done", "done": 1, "winners": winners},
+    )  # fmt: skip
     return run_id

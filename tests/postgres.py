@@ -146,7 +146,18 @@ BOTH: dict[str, tuple[str, ...]] = {
     "store/test_shards.py": (),
 }  # fmt: skip
 
-SOME = {"store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",)}  # of a file
+SOME = {  # of a file
+    "store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",),
+    "store/test_held_rows.py": ("test_a_row_that_was_changed_removed_or_brought_in_is_told_until_it_is_put_back",),
+    "store/test_held_runs.py": (
+        "test_a_part_that_was_changed_is_told_by_page_gate_and_check_until_it_is_put_back",
+        "test_what_was_changed_does_not_come_to_hold_by_later_acts",
+        "test_a_run_that_grows_in_batches_holds_at_every_step",
+        "test_nothing_is_approved_or_examined_under_a_trigger",
+        "test_a_run_of_an_earlier_edition_is_told_as_that_and_stays_so",
+        "test_a_change_that_is_put_back_before_the_release_is_recorded_is_noticed",
+    ),
+}  # fmt: skip
 
 
 def on_both(metafunc: pytest.Metafunc) -> None:

@@ -27,9 +27,11 @@ from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.budget.ledger import Ledger
 from engine.store.database.schema import packs
+from engine.store.logs import rows
 from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
 from engine.store.rows import AnyRow, RunRow
+from engine.store.runs import held
 from engine.store.runs.runs import run_row
 from engine.store.session import Session, new_id
 
@@ -91,10 +93,12 @@ class Packs:
             words, run_id: as for `draft`. declared: whether the person at work declares what `DECLARED` says.
 
         Raises:
-            RefusedError: nothing was declared.
+            RefusedError: nothing was declared, or the run was changed outside of the program.
         """
         if not declared:
             raise RefusedError(f"A pack needs this declaration of yours before it leaves: “{DECLARED}”")
+        if run_id:
+            held.demand(self.session, run_id)
         draft, pack_id = self.draft(words, run_id), new_id("k")
         prompts = [replace(one, id=f"{pack_id}-{i:05d}").as_dict() for i, one in enumerate(draft.prompts, 1)]
         digest = hashlib.sha256(json.dumps(prompts, sort_keys=True).encode()).hexdigest()
@@ -104,15 +108,14 @@ class Packs:
                 earlier = run_row(connection, run_id).fitted
             marks = [asdict(mark) for mark in self._marks(run_id, earlier)]
         with self.session.db.write() as connection:
-            connection.execute(
-                packs.insert().values(
-                    id=pack_id, created=now(), actor=self.session.actor, run_id=run_id, statement=DECLARED,
-                    listed=[asdict(one) for one in draft.listed], marks=marks, prompts=prompts, digest=digest,
-                )
-            )  # fmt: skip
+            values = {
+                "id": pack_id, "created": now(), "actor": self.session.actor, "run_id": run_id, "statement": DECLARED,
+                "listed": [asdict(one) for one in draft.listed], "marks": marks, "prompts": prompts, "digest": digest,
+            }  # fmt: skip
+            told = rows.put(connection, self.session.key, rows.PACKS, values)
             self.session.write_audit(
                 connection, "prompt pack logged", pack_id, prompts=len(prompts), sha256=digest, run=run_id,
-                characters=draft.characters, declared=DECLARED,
+                characters=draft.characters, declared=DECLARED, **told,
             )  # fmt: skip
             if run_id:
                 self._enter(connection, run_id, pack_id, len({one.parent for one in draft.prompts}))

@@ -28,7 +28,7 @@ from engine.store.audit import now
 from engine.store.corpora.labels import Labels
 from engine.store.database.schema import jobs, runs
 from engine.store.rows import JobRow, job_of
-from engine.store.runs import kept_parts
+from engine.store.runs import chained, held, kept_parts
 from engine.store.runs.runs import run_row
 from engine.store.session import new_id
 from engine.store.summaries import corpus_row
@@ -172,31 +172,33 @@ class Jobs:
 
     def _insert(self, connection: Connection, corpus_id: str, one: _Prepared, examine: bool) -> str:
         run_id, spec = new_id("r"), one.spec
-        connection.execute(
-            runs.insert().values(
-                id=run_id,
-                corpus_id=corpus_id,
-                method=spec.id,
-                title=spec.title,
-                parameters=one.values.model_dump(mode="json"),
-                seed=int(one.wanted.seed),
-                model=one.wanted.model,
-                count=one.count,
-                state="queued",
-                created=now(),
-                funnel={},
-                diagnostics={},
-                guarantee=one.promised.as_dict(),
-                manifest=one.manifest,
-                revision=corpus_row(connection, corpus_id).revision,
-                needs_spans="spans" in spec.needs,
-            )
-        )
+        values: dict[str, Any] = {
+            "id": run_id,
+            "corpus_id": corpus_id,
+            "method": spec.id,
+            "title": spec.title,
+            "parameters": one.values.model_dump(mode="json"),
+            "seed": int(one.wanted.seed),
+            "model": one.wanted.model,
+            "count": one.count,
+            "state": "queued",
+            "created": now(),
+            "funnel": {},
+            "diagnostics": {},
+            "guarantee": one.promised.as_dict(),
+            "manifest": one.manifest,
+            "revision": corpus_row(connection, corpus_id).revision,
+            "needs_spans": "spans" in spec.needs,
+        }
+        chained.begin(connection, self.session.key, values)
         self.ledger.reserve(connection, run_id, corpus_id, spec.id, one.promised)
         arguments = {queue.EXAMINE: True} if examine else {}
         job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id, arguments=arguments)
         connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
-        self.session.write_audit(connection, "run asked for", run_id, corpus=corpus_id, method=spec.id, count=one.count)
+        self.session.write_audit(
+            connection, chained.ASKED, run_id, corpus=corpus_id, method=spec.id, count=one.count,
+            **chained.asked(connection, self.session.key, values),
+        )  # fmt: skip
         if one.copies.copied:
             copied, accepted = one.copies.copied, one.copies.accepted
             self.session.write_audit(
@@ -293,7 +295,7 @@ class Jobs:
         """Continue a cancelled or failed run where it stopped; return the new job's id.
 
         Raises:
-            RefusedError: its budget was given back and does not fit any more.
+            RefusedError: its budget was given back and does not fit any more, or it was changed outside of the program.
             UserError: it is done, its spans changed, or its model may not be used any more.
         """
         found = self.runs.get(run_id)
@@ -313,6 +315,7 @@ class Jobs:
                     "this run was begun by an earlier edition, which took the list of labels from the records; start "
                     "a new run instead"
                 )
+            held.demand_asked(self.session, connection, run_id)
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise UserError("the reviewed spans changed since this run began; start a new run instead")
             self.ledger.reserve(connection, run_id, row.corpus_id, row.method, row.guarantee)

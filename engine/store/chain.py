@@ -30,6 +30,14 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
+_encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+
+
+def keyed(key: bytes, kind: str, values: object) -> str:
+    """Return the keyed digest of what a row of some kind says, as a line of a log holds it; of any value whatever."""
+    return hmac.digest(key, f"{kind}\0{_encoded(values)}".encode(), "sha256").hex()
+
+
 class Verified(TypedDict):
     """Whether a chain holds, how many lines do, and the first one that does not, None where all do."""
 

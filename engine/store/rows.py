@@ -79,6 +79,7 @@ class RunRow:
     job_id: str | None
     name: str
     note: str
+    sealed: str | None
     corpus_revision: int
     fitted: tuple[Mark, ...]  # marks of the models that it was run with
 

@@ -23,9 +23,11 @@ from engine.store.disk.backup import write_backup
 from engine.store.disk.encryption import cipher
 from engine.store.disk.folder import file_errors
 from engine.store.logs import file as audit_file
+from engine.store.logs import rows
 from engine.store.logs.breaks import Break, breaks
 from engine.store.people.members import folded
 from engine.store.review import held
+from engine.store.runs import held as runs_held
 from engine.store.session import Session
 
 DEFAULT_ACTOR = "custodian"
@@ -144,10 +146,19 @@ class AuditLog:
             return breaks(connection, audit.CHAIN, self.session.key, kept)
 
     def untrue(self) -> tuple[str, ...]:
-        """Return, in sentences, which decisions and marks of reviews, and records, are not those the log tells of."""
+        """Return, in sentences, what is not as the log tells: decisions, marks, records, runs and what they rest on.
+
+        Texts of runs are not gone through, as that takes seconds: `audit --verify` and a release do.
+        """
+        key, folder = self.session.key, self.session.folder
         with self.session.db.read() as connection:
-            files = held.tables(connection, self.session.folder, self.session.key)
-            return (*held.breaks(connection, self.session.key), *files)
+            found = (*held.breaks(connection, key), *held.tables(connection, folder, key))
+            return (*found, *runs_held.breaks(connection, key, folder, texts=False), *rows.breaks(connection, key))
+
+    def outside(self) -> tuple[str, ...]:
+        """Return, in sentences, what earlier editions left of which the log tells nothing."""
+        with self.session.db.read() as connection:
+            return (*runs_held.outside(connection, self.session.key), *rows.outside(connection, self.session.key))
 
     def export(self, kind: str, corpus_id: str | None = None) -> bytes:
         """Return the log, of one corpus or of all, as a file that its holder can check; that it left stands in the log.

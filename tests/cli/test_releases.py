@@ -9,7 +9,7 @@ from engine.store.database.schema import synthetic
 from engine.store.store import Store
 from tests.cli.in_process import run
 from tests.store.conftest import MAPPING, made_up
-from tests.store.making import examine, finding, finished_run
+from tests.store.making import examine, finding, finished_run, made_with
 from tests.store.span_tables import add_span
 
 
@@ -101,6 +101,7 @@ def test_a_copied_label_stops_a_release_with_status_2(tmp_path):
     run_id = finished_run(store, corpus, ["Made-up letter about a knee.", "Another one."])
     with store.session.db.write() as connection:
         connection.execute(synthetic.update().where(synthetic.c.run_id == run_id).values(label=label))
+    made_with(store.session, run_id)
     policy = next(policy for policy in store.releases.policies() if policy.id == "exploratory")
     examine(store, run_id, [finding(rule.finding, 0.0, reference=rule.reference) for rule in policy.rules])
     store.runs.approve_all_pending(run_id)

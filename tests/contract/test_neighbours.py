@@ -32,6 +32,7 @@ from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK
 from tests.models.families import make_family
 from tests.models.small_lm import small_generator
+from tests.store.making import made_with
 
 PEOPLE, CAP = 8, 3
 LISTED = ["praise", "complaint"]
@@ -143,8 +144,8 @@ def finished(workspace, corpus, patch):
         with workspace.session.db.write() as connection:
             for job_id in queue.active_jobs(connection, run_id=name):
                 queue.finish(connection, job_id, "done")
-            connection.execute(runs.update().where(runs.c.id == name).values(state="done", kept=len(rows)))
             connection.execute(synthetic.insert(), rows)
+        made_with(workspace.session, name, state="done", kept=len(rows))
 
 
 @pytest.fixture(scope="module")

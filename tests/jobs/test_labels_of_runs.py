@@ -3,16 +3,15 @@
 from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import update
 
 from engine.errors import UserError
 from engine.jobs.tasks import synthesize
 from engine.jobs.worker import launch
 from engine.methods import get_method
-from engine.store.database.schema import runs
 from engine.store.runs.runs import run_row
 from engine.workspace import open_workspace
 from tests.store.conftest import MAPPING, made_up
+from tests.store.making import made_with
 
 
 @pytest.fixture
@@ -47,8 +46,7 @@ def test_a_later_declaration_does_not_change_a_run(asked):
 def test_a_run_of_the_first_edition_is_not_gone_on_with(asked):
     workspace, corpus, run_id = asked
     workspace.jobs.cancel(run_id)
-    with workspace.session.db.write() as connection:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(manifest={"versions": {}}))
+    made_with(workspace.session, run_id, manifest={"versions": {}})
     with pytest.raises(UserError, match="earlier edition"):
         workspace.jobs.resume(run_id)
     with pytest.raises(UserError, match="earlier edition"):

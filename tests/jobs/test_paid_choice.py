@@ -18,6 +18,7 @@ from engine.store.runs import choosable
 from tests.jobs.conftest import wait, without_worker
 from tests.jobs.test_packs import MADE, WORDS, answers, written
 from tests.pool_runs import chosen
+from tests.store.making import made_with
 
 
 @pytest.fixture
@@ -208,18 +209,18 @@ def finish(workspace, run_id):
     with workspace.session.db.write() as connection:
         for job_id in queue.active_jobs(connection, run_id=run_id):
             queue.finish(connection, job_id, "done")
-        connection.execute(update(runs).where(runs.c.id == run_id).values(state="done", kept=4))
         rows = [
             {"run_id": run_id, "position": i, "record_id": f"s-{i:06d}", "text": f"The knee was sore {i}.",
-             "label": None, "approval": "approved"}
+             "label": None}
             for i in range(4)
         ]  # fmt: skip
         connection.execute(synthetic.insert(), rows)
+    made_with(workspace.session, run_id, state="done", kept=4)
+    workspace.runs.approve_all_pending(run_id)
 
 
 def changed(workspace, run_id, **values):
-    with workspace.session.db.write() as connection:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(**values))
+    made_with(workspace.session, run_id, **values)
 
 
 def test_a_worker_chooses_and_the_output_is_one_of_the_runs(workspace, corpus, two):

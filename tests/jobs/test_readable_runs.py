@@ -2,6 +2,7 @@
 
 from tests.jobs.conftest import wait
 from tests.jobs.slow_method import EMPTY
+from tests.store.making import made_with
 
 SETTINGS = {"seconds": 0.001, "batch": 5, "empty_every": 4}  # 8 of 30 say nothing
 
@@ -33,12 +34,7 @@ def test_a_run_taken_up_again_counts_no_dropped_text_twice(workspace, corpus):
     assert (
         workspace.runs.get(run_id).funnel["dropped: repeats phrases"] == 4
     )  # of the three batches that were committed
-    with workspace.session.db.write() as connection:
-        from sqlalchemy import update
-
-        from engine.store.database.schema import runs
-
-        connection.execute(update(runs).where(runs.c.id == run_id).values(parameters=SETTINGS | {"fail_at": -1}))
+    made_with(workspace.session, run_id, parameters=SETTINGS | {"fail_at": -1})
     assert wait(workspace, workspace.jobs.resume(run_id)).state == "done"
     assert workspace.runs.get(run_id).funnel == workspace.runs.get(whole).funnel
     assert list(workspace.runs.synthetic(run_id)["text"]) == list(workspace.runs.synthetic(whole)["text"])

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 
 import pytest
-from sqlalchemy import update
 
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
 from engine.errors import RefusedError
 from engine.store import restore
-from engine.store.database.schema import runs
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait
 from tests.jobs.test_dp_runs import DELTA, asked, lines, small, stored  # noqa: F401
+from tests.store.making import made_with
 
 SAMPLE = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", spans="spans")
 PATIENCE = 180.0  # seconds; two workers start, which takes long on a busy machine
@@ -39,8 +38,7 @@ def again(workspace, tmp_path):
 def mend(workspace, run_id):
     """Take away what made a run fail."""
     parameters = {**workspace.runs.get(run_id).parameters, "fail_at": -1}
-    with workspace.session.db.write() as connection:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(parameters=parameters))
+    made_with(workspace.session, run_id, parameters=parameters)
 
 
 def test_a_failed_run_with_a_guarantee_is_not_resumed_and_counts_whole(workspace, small, again):  # noqa: F811

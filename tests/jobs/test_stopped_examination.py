@@ -28,7 +28,7 @@ from engine.store.rows import job_of
 from engine.store.runs import kept_parts, seen
 from engine.store.store import Store
 from tests.jobs.conftest import wait
-from tests.store.making import finished_run
+from tests.store.making import finished_run, made_with
 
 MAPPING = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", spans="spans")
 KNOWN = {one.key for one in (*EXAMINATIONS, *LAST, *USEFULNESS)} | {"lengths", "metrics"}
@@ -198,6 +198,7 @@ def decide(store):
 def other_text(store):
     with store.session.db.write() as connection:
         connection.execute(update(synthetic).where(synthetic.c.position == 3).values(text="Another text."))
+    made_with(store.session, the_run(store))
 
 
 CHANGES = {

@@ -30,6 +30,7 @@ from engine.store.audit import now  # noqa: E402
 from engine.store.session import new_id  # noqa: E402
 from tests.moving import moved  # noqa: E402
 from tests.pages.small import open_page, small, small_made  # noqa: E402, F401
+from tests.store.making import add_texts, ask_for  # noqa: E402
 
 # Each run of a page is a server's first one here, and would read the metadata of every installed package anew.
 manifest_scanner.scan_component_manifests = lru_cache(maxsize=1)(manifest_scanner.scan_component_manifests)
@@ -63,42 +64,36 @@ def add_run(
     """Write a run with its records the way the worker leaves it; return its id."""
     from engine.dp.guarantee import Guarantee
     from engine.store.corpora.corpora import corpus_row
-    from engine.store.database.schema import runs, synthetic
+    from engine.store.runs import chained
 
     run_id, at = new_id("r"), now()
     with workspace.session.db.write() as connection:
-        revision = corpus_row(connection, corpus_id).revision
-        connection.execute(
-            runs.insert().values(
-                id=run_id,
-                corpus_id=corpus_id,
-                method=method,
-                title=title,
-                parameters={},
-                seed=1,
-                model="builtin",
-                count=len(records),
-                state=state,
-                created=at,
-                started=at,
-                finished=at if state != "running" else None,
-                seconds=1.0,
-                kept=len(records),
-                funnel={"made": len(records), "kept": len(records)},
-                diagnostics={},
-                guarantee=Guarantee("none", "No formal guarantee covers this run.").as_dict(),
-                manifest={"versions": {"understudy": "0.1.0"}},
-                error=error,
-                revision=revision,
-                needs_spans=True,
-                job_id="",
-            )
-        )
-        if records:
-            connection.execute(
-                synthetic.insert(),
-                [{"run_id": run_id, "position": i, "record_id": f"s-{i + 1:06d}", **r} for i, r in enumerate(records)],
-            )
+        values = {
+            "id": run_id,
+            "corpus_id": corpus_id,
+            "method": method,
+            "title": title,
+            "parameters": {},
+            "seed": 1,
+            "model": "builtin",
+            "count": len(records),
+            "state": state,
+            "created": at,
+            "started": at,
+            "finished": at if state != "running" else None,
+            "funnel": {},
+            "diagnostics": {},
+            "guarantee": Guarantee("none", "No formal guarantee covers this run.").as_dict(),
+            "manifest": {"versions": {"understudy": "0.1.0"}},
+            "error": error,
+            "revision": corpus_row(connection, corpus_id).revision,
+            "needs_spans": True,
+            "job_id": "",
+        }
+        ask_for(workspace.session, connection, values)
+        rows = [{"record_id": f"s-{i + 1:06d}", **record} for i, record in enumerate(records)]
+        add_texts(workspace.session, connection, run_id, rows, seconds=1.0)
+        chained.end(workspace.session, connection, run_id)
     return run_id
 
 

@@ -123,14 +123,13 @@ def test_people_of_corpora_that_are_called_the_same_are_told_apart(seeded):
 
 def test_a_release_with_a_proof_is_not_called_unbounded(seeded, visit):
     from engine.dp.guarantee import Guarantee
-    from engine.store.database.schema import runs
+    from tests.store.making import made_with
 
     workspace = seeded.open()
     claim = Guarantee(
         "dp", "Proven.", epsilon=2.0, delta=1e-6, unit="source", adjacency="zero-out", scope="the complete output"
     )
-    with workspace.session.db.write() as connection:
-        connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
+    made_with(workspace.session, seeded.run, guarantee=claim.as_dict())
     workspace.runs.approve_all_pending(seeded.run)
     workspace.releases.make(seeded.run, "exploratory", accept_unbounded=False)
     table = events(visit("ledger", **WHOLE)).set_index("What")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import update
 
 from engine.examine.findings.findings import Finding
-from engine.store.database.schema import runs
 from engine.store.runs.runs import run_row
 from tests.pages.small import words
-from tests.store.making import examine
+from tests.store.making import examine, made_with
 
 RULE = "identifiers-in-records"
 GIVE = f"release.waive.{RULE}.give"
@@ -27,12 +25,10 @@ VALUES = [
 def measured(workspace, run: str, excess: float = 0.3145) -> None:
     values = [(name, ref, excess if name == "pipp_excess" else value) for name, ref, value in VALUES]
     found = [Finding(n, v, v, v, 300, ref, n, "lower is safer", "privacy", {}) for n, ref, v in values]  # type: ignore[arg-type]
-    examine(workspace, run, found)
-    with workspace.session.db.write() as connection:  # as the corpus is now
-        of = run_row(connection, run)
-        connection.execute(update(runs).where(runs.c.id == run).values(
-            revision=of.corpus_revision, examined_revision=of.corpus_revision
-        ))  # fmt: skip
+    with workspace.session.db.read() as connection:  # as the corpus is now
+        revision = run_row(connection, run).corpus_revision
+    made_with(workspace.session, run, revision=revision)
+    examine(workspace, run, found, revision=revision)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ GOOD = GateFacts(
     originals=0,
     missed=READ,
     held=True,
+    run_held=True,
 )
 
 

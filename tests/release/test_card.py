@@ -68,7 +68,7 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
         private |= {f.value, float(f.low or 0), float(f.high or 0), float(f.n)}
     facts = GateFacts(
         approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0,
-        missed=READ, held=True,
+        missed=READ, held=True, run_held=True,
     )  # fmt: skip
     private |= {5813.0, 1538.0, 7351.0}
     policy = get_policy("research")

@@ -37,7 +37,7 @@ def good_findings() -> list[Finding]:
 
 GOOD = GateFacts(
     approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", examined=True, actor="Ada",
-    signed_off_by="Grace", missed=READ, held=True,
+    signed_off_by="Grace", missed=READ, held=True, run_held=True,
 )  # fmt: skip
 
 
@@ -79,6 +79,7 @@ def test_good_run_passes_every_preset(policy: Policy) -> None:
         ({"signed_off_by": ""}, "second-person"),
         ({"run_state": "running"}, "run-complete"),
         ({"held": False}, "decisions-held"),
+        ({"run_held": False}, "run-held"),
     ],
 )
 def test_proof_alone_wants_the_whole_output_of_a_proof_unmeasured(change: dict, rule: str) -> None:

@@ -97,3 +97,51 @@ def test_nobody_else_writes_decisions():
             if alias.name == "decisions" and (re.search(written, text) or f"update({name})" in text):
                 found.add(path.name)
     assert found == {"chained.py"}
+
+
+def writing(table: str, *verbs: str) -> set[str]:
+    """Return the files in which rows of a table are written by one of these verbs, by SQLAlchemy or in SQL."""
+    found = set()
+    for path in FILES:
+        text = path.read_text("utf-8")
+        imports = (part for part in ast.walk(ast.parse(text)) if isinstance(part, ast.ImportFrom))
+        names = {alias.asname or alias.name for part in imports if part.module == SCHEMA for alias in part.names
+                 if alias.name == table}  # fmt: skip
+        for name, verb in ((name, verb) for name in names for verb in verbs):
+            said = rf"\b{name}\.{verb}\(|\b{verb}\({name}\)|\b{verb}\(connection, {name}\)"
+            if re.search(said, text):
+                found.add(path.name)
+        if "update" in verbs and re.search(rf"\b(UPDATE|INSERT INTO|DELETE FROM) {table}\b", text):
+            found.add(path.name)
+    return found
+
+
+def test_runs_and_their_texts_are_put_in_by_chained_alone():
+    assert writing("runs", "insert") == writing("synthetic", "insert") == {"chained.py"}
+    assert writing("findings", "insert", "update", "delete") == {"examinations.py"}
+
+
+def test_approvals_and_risks_are_written_where_the_sum_is_watched_alone():
+    assert writing("synthetic", "update") == {"runs.py", "examinations.py"}
+    for name, times in (("runs.py", 2), ("examinations.py", 1)):
+        text = (ROOT / "engine" / "store" / "runs" / name).read_text("utf-8")
+        assert len(re.findall(r"update\(synthetic\)|UPDATE synthetic", text)) == times
+        assert text.count("with chained.watched(") == times
+        assert text.count("chained.told(") == times
+
+
+def test_rows_whose_lines_tell_of_them_are_written_by_rows_alone():
+    from engine.store.logs.rows import KINDS
+
+    written = {kind.table.name: writing(kind.table.name, "insert", "update") for kind in KINDS}
+    assert {name: files for name, files in written.items() if files} == {"releases": {"releases.py"}}
+    body = (ROOT / "engine" / "store" / "runs" / "releases.py").read_text("utf-8")
+    assert body.count("update(releases)") == 1
+    assert ".values(path=str(kept))" in body, "where the copy lies, which is not held"
+
+
+def test_whoever_ends_a_job_says_so_of_the_run_that_it_made():
+    ending = {node.name for _, node in functions() if ("queue", "finish") in calls(node)}
+    assert ending == {"_end", "_stopped"}, "the one that tells, and the one that cancels"
+    (end,) = [node for path, node in functions() if node.name == "_end" and path.name == "worker.py"]
+    assert ("chained", "end") in calls(end)

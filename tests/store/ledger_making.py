@@ -25,9 +25,9 @@ def gaussian(claim, count=1, delta=DELTA, what="votes"):
 
 def reserved_run(store, corpus, guarantee, state="running"):
     """Add a run that reserves its guarantee, and return its id."""
-    run_id = finished_run(store, corpus, ["made up"], state="done")
+    run_id = finished_run(store, corpus, ["made up"], settings={"guarantee": guarantee.as_dict()})
     with store.session.db.write() as connection:
-        connection.execute(update(runs).where(runs.c.id == run_id).values(state=state, guarantee=guarantee.as_dict()))
+        connection.execute(update(runs).where(runs.c.id == run_id).values(state=state))
         store.ledger.reserve(connection, run_id, corpus.id, "test", guarantee)
     return run_id
 

@@ -44,7 +44,8 @@ def test_a_declaration_is_stored_with_actor_and_time_and_can_be_withdrawn(store,
     assert found.at
     assert store.ledger.facts_for(get_method("aug-pe"), corpus.id).labels == 1
     (line,) = audited(store, "label list declared public")
-    digest = line.pop("digest")
+    digest, row = line.pop("digest"), line.pop("row")
+    assert len(row) == 64
     assert line == {"labels": 1, "as_found": True, "held_by_few": 0, "actor": "tester"}
     assert digest == declarations.digest(store.corpora.subkey("label list"), ["knee"])
     assert digest != declarations.digest(b"another workspace", ["knee"])

@@ -194,7 +194,7 @@ def test_a_kill_leaves_one_that_opens_or_one_to_put_back(tmp_path, monkeypatch, 
             moved.rename(moved.with_suffix(""))
     shutil.rmtree(second)
     store = Store(first)
-    assert store.audit.verify() == {"ok": True, "lines": 3, "first_bad": None}
+    assert store.audit.verify() == {"ok": True, "lines": 7, "first_bad": None}
     assert store.ledger.verify() == {"ok": True, "lines": 3, "first_bad": None}
     store.close()
     assert copy_workspace(first, second).ledger == 3

@@ -14,7 +14,7 @@ from engine.errors import NotFoundError, RefusedError, UserError
 from engine.release import verify
 from engine.release.bundle.signing import make_key
 from engine.store import restore
-from engine.store.database.schema import revocations, runs, seen_outputs
+from engine.store.database.schema import revocations, seen_outputs
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
@@ -106,7 +106,8 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
     with pytest.raises(RefusedError, match="Approvals changed"):
         store.releases._record(
             summary, records, accepted=True, examined=examined, policy=store.releases.policies()[0],
-            verdict=store.releases.gate(run_id, "exploratory"),
+            verdict=store.releases.gate(run_id, "exploratory"), signed="",
+            card=store.releases.card(run_id, store.releases.policies()[0], {"title": "x"}),
         )  # fmt: skip
     assert store.releases.all() == []
 
@@ -204,11 +205,9 @@ def test_a_run_that_nobody_examined_leaves_nothing_when_it_is_deleted(store, cor
 
 def proven(store, corpus, texts, seed=3):
     """Add a run that carries a proof at epsilon 0, every record approved."""
-    made = finished_run(store, corpus, texts)
     claim = Guarantee("dp", "Nothing private is read.", "the run's complete output", 0.0, 0.0, "record", "zero-out")
-    changed = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False, "seed": seed}
-    with store.session.db.write() as connection:
-        connection.execute(runs.update().where(runs.c.id == made).values(changed))
+    other = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False, "seed": seed}
+    made = finished_run(store, corpus, texts, settings=other)
     store.runs.approve_all_pending(made)
     return made
 

@@ -65,9 +65,9 @@ def test_a_restore_says_that_spends_since_are_unknown_and_admits_nothing_until_t
     assert line["kind"] == "unknown"
     assert line["sentence"].startswith("Restored from a backup of ")
     assert not again.ledger.what_if(corpus.id, gaussian(0.1)).allowed
+    assert again.audit.lines(limit=1).iloc[0]["action"] == "workspace restored"
     with pytest.raises(RefusedError, match="spent-since"):
         reserved_run(again, corpus, gaussian(0.1))
-    assert again.audit.lines(limit=1).iloc[0]["action"] == "workspace restored"
 
     again.ledger.declare_spent(corpus.id, 2.0, DELTA / 2)
     view = again.ledger.of(corpus.id)

@@ -79,7 +79,7 @@ def _verified(options: Namespace) -> Mapping[str, object]:
     return {
         "ok": True, "lines": found.lines["audit"], "first_bad": None,
         "ledger": {"ok": True, "lines": found.lines["ledger"], "first_bad": None},
-        "head": {"line": seq, "sha256": digest},
+        "head": {"line": seq, "sha256": digest}, "not_under_the_log": list(found.outside),
     }  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from engine.examine.tables import CORPUS_MAP
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings, kept_embeddings
 from engine.jobs.worker.part_shelf import PartShelf
 from engine.jobs.worker.task import Stopped, Task
-from engine.store.runs.runs import run_row
+from engine.store.runs import held
+from engine.store.runs.runs import frame_of, run_row
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def run(task: Task) -> None:
     with store.session.db.read() as connection:
         row = run_row(connection, task.run_id)
         unit = corpus_row(connection, row.corpus_id).unit
-    synthetic = store.runs.synthetic_frame(task.run_id)
+        held.demand_texts(store.session, connection, task.run_id)
+        synthetic = frame_of(connection, task.run_id)
     approvals, synthetic = list(synthetic["approval"]), synthetic[["record_id", "text", "label", "lineage"]]
     if synthetic.empty:
         raise UserError("this run has no records to examine; run the method again with other settings")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from engine.at_rest import files
 from engine.corpus.keyed import keyed_order
@@ -31,11 +31,11 @@ from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Context, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
-from engine.store.database.schema import runs, synthetic
+from engine.store.database.schema import runs
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
 from engine.store.rows import RunRow
-from engine.store.runs import choosable
+from engine.store.runs import chained, choosable, held
 from engine.store.runs.runs import run_row
 from engine.store.summaries import corpus_row
 
@@ -60,6 +60,7 @@ def run(task: Task) -> None:
 
     with task.store.session.db.read() as connection:
         row = run_row(connection, task.run_id)
+        held.demand_asked(task.store.session, connection, task.run_id)
     method = get_method(row.method)
     claim = _reserved(task, row, method)
     position, begun = row.kept, time.monotonic()
@@ -75,7 +76,7 @@ def run(task: Task) -> None:
                 task.run_id, int(shot["iteration"]), shot["texts"], shot.get("labels")
             )
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
-            _commit(connection, task.run_id, position, step, seconds, used.since())
+            _commit(connection, task.store.session.key, task.run_id, position, step, seconds, used.since())
         position += len(step.records)
         task.check()
     if task.cancelled():
@@ -114,7 +115,7 @@ def _reserved(task: Task, row: RunRow, method: Method) -> Guarantee:
         claim = counted(claim, found, own)
     with store.session.db.write() as connection:
         if run_row(connection, task.run_id).guarantee.pending:
-            connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
+            chained.account(store.session, connection, task.run_id, claim.as_dict())
         store.ledger.reserve(connection, task.run_id, task.corpus_id, row.method, claim)
         if method.spec.kind != "dp":
             store.ledger.touch(connection, task.run_id, "run", _touched(method), once=True)
@@ -260,38 +261,32 @@ def added(old: JSONObject, new: JSONObject) -> dict[str, JSON]:
     return result
 
 
-def _commit(connection: Connection, run_id: str, position: int, step: Step, seconds: float, used: JSONObject) -> None:
-    row = connection.execute(
-        select(runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds).where(runs.c.id == run_id)
-    ).first()
+def _commit(
+    connection: Connection, key: bytes, run_id: str, position: int, step: Step, seconds: float, used: JSONObject
+) -> None:
+    columns = (runs.c.id, runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds, runs.c.state_json)
+    row = connection.execute(select(*columns, runs.c.sealed).where(runs.c.id == run_id)).first()
     if row is None or row.kept != position:
         raise Stopped  # the run was deleted, or another worker was here
-    if step.records:
-        connection.execute(
-            synthetic.insert(),
-            [
-                {
-                    "run_id": run_id,
-                    "position": position + i,
-                    "record_id": f"s-{position + i + 1:06d}",
-                    "text": record.text,
-                    "label": record.label,
-                    "lineage": record.lineage,
-                }
-                for i, record in enumerate(step.records)
-            ],
-        )
+    rows = [
+        {
+            "run_id": run_id,
+            "position": position + i,
+            "record_id": f"s-{position + i + 1:06d}",
+            "text": record.text,
+            "label": record.label,
+            "lineage": record.lineage,
+        }
+        for i, record in enumerate(step.records)
+    ]
     funnel = dict(row.funnel)
     for stage, n in step.funnel.items():
         funnel[stage] = funnel.get(stage, 0) + int(n)
-    connection.execute(
-        update(runs)
-        .where(runs.c.id == run_id)
-        .values(
-            kept=position + len(step.records),
-            funnel=funnel,
-            diagnostics=added(added(row.diagnostics, step.diagnostics), used),
-            state_json=dict(step.state),
-            seconds=row.seconds + seconds,
-        )
-    )
+    values: dict[str, object] = {
+        "kept": position + len(rows),
+        "funnel": funnel,
+        "diagnostics": added(added(row.diagnostics, step.diagnostics), used),
+        "state_json": dict(step.state),
+        "seconds": row.seconds + seconds,
+    }
+    chained.grow(connection, key, row, rows, values)

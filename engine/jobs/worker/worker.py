@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from engine.at_rest import files, keys
 from engine.errors import StorageError, UnderstudyError
@@ -42,6 +42,7 @@ from engine.store.database.schema import jobs
 from engine.store.disk.folder import TEMPORARY, Folder, remove_tree
 from engine.store.disk.place import working_place
 from engine.store.rows import JobRow
+from engine.store.runs import chained
 from engine.store.store import Store
 
 IDLE_SECONDS = 600.0
@@ -208,8 +209,7 @@ class Worker:
     def _step(self, lane: str) -> bool:
         for pending in list(self._unwritten):
             with self.store.session.db.write() as connection:
-                queue.finish(connection, *pending, worker=self.name)
-                self.store.ledger.settle(connection)
+                self._end(connection, *pending)
             self._unwritten.remove(pending)
         with self.store.session.db.read() as connection:
             waiting = connection.execute(
@@ -279,13 +279,20 @@ class Worker:
     def _finish(self, job_id: str, state: str, error: str | None) -> None:
         try:
             with self.store.session.db.write() as connection:
-                queue.finish(connection, job_id, state, error, worker=self.name)
-                self.store.ledger.settle(connection)
+                self._end(connection, job_id, state, error)
         except StorageError as problem:
             log(f"{job_id} could not be marked {state}: {frames(problem)}")
             self._unwritten.append((job_id, state, error))
             return
         log(f"{job_id} {state}")
+
+    def _end(self, connection: Connection, job_id: str, state: str, error: str | None) -> None:
+        """End a job, say in the audit log what a run is that it finished, and give back what was not spent."""
+        if queue.finish(connection, job_id, state, error, worker=self.name) and state == "done":
+            made = select(jobs.c.run_id).where(jobs.c.id == job_id, jobs.c.kind == "synthesize")
+            for run_id in connection.execute(made).scalars():
+                chained.end(self.store.session, connection, run_id)
+        self.store.ledger.settle(connection)
 
     def _idle(self) -> bool:
         if self._busy["light"] or self._unwritten:

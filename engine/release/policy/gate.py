@@ -41,7 +41,8 @@ class GateFacts:
     `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, `intruder` what the run's
     intruder trial does, None where none was drawn.
     `examination` says which one the findings are of. `held` says whether the corpus' decisions and marks are those that
-    the audit log tells of, None where nobody looked.
+    the audit log tells of, None where nobody looked; `run_held` says so of the run, its texts and its findings, and
+    `run_earlier` that an earlier edition made it, which told the log of none of these.
     """
 
     approved: int
@@ -64,6 +65,8 @@ class GateFacts:
     intruder: Intruder | None = None
     examination: str = ""
     held: bool | None = None
+    run_held: bool | None = None
+    run_earlier: bool = False
 
 
 def evaluate(
@@ -185,6 +188,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
         fact_line("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
         _held(facts),
+        _run_held(facts),
         *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
         fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
@@ -241,6 +245,21 @@ def _held(facts: GateFacts) -> RuleVerdict:
         "decisions-held", "The review is as people left it", facts.held, said,
         "Run `audit --verify`, which says what was changed. Restore the latest backup, or import the file anew and "
         "review it again.",
+    )  # fmt: skip
+
+
+def _run_held(facts: GateFacts) -> RuleVerdict:
+    """Return the line about the run as it stands in the database, which nobody can waive."""
+    said = {
+        None: "The run was not held against the audit log.",
+        True: "Settings, guarantee, texts, findings and approvals are those that the audit log tells of.",
+        False: "The run's settings, guarantee, texts, findings or approvals were changed outside of the program.",
+    }[facts.run_held]
+    if facts.run_held and facts.run_earlier:
+        said = "An earlier edition made this run: its settings, guarantee and texts are not under the audit log."
+    return fact_line(
+        "run-held", "The run is as it was made", facts.run_held, said,
+        "Run `audit --verify`, which says what was changed. Restore the latest backup, or run the method again.",
     )  # fmt: skip
 
 

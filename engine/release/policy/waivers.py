@@ -17,7 +17,7 @@ from engine.errors import UserError
 
 NEVER = (  # a run's state, a review that was changed outside, an original, undecided records, an outdated examination,
     # a broken proof, a signature
-    "run-complete", "decisions-held", "originals", "approved", "reviewed", "current", "unmeasured", "whole",
+    "run-complete", "decisions-held", "run-held", "originals", "approved", "reviewed", "current", "unmeasured", "whole",
     "guarantee", "epsilon", "second-person", "missed-sample", "intruder-trial",
 )  # fmt: skip
 SHORTEST_REASON, LONGEST_REASON = 10, 300

@@ -274,8 +274,8 @@ class Corpora:
                 people = [self.population(connection, other) for other in same_people_as]
                 importing.keep(connection, self.session, corpus_id, built, name, unit, cap, holdout, people)
                 if cap_from_file:
-                    declarations.declare(connection, corpus_id, declarations.CAP, cap, self.session.actor)
-                    self.session.write_audit(connection, "cap declared public", corpus_id, cap=cap)
+                    told = declarations.declare(self.session, connection, corpus_id, declarations.CAP, cap)
+                    self.session.write_audit(connection, "cap declared public", corpus_id, cap=cap, **told)
                 if labels:
                     self.declare_labels(connection, corpus_id, labels, as_found=as_found, few=len(few))
         except BaseException:
@@ -304,7 +304,7 @@ class Corpora:
         (`few`), and a keyed digest by which a list can be held against the one that was declared. It never holds the
         labels, since it outlives the corpus.
         """
-        declarations.declare(connection, corpus_id, declarations.LABELS, list(labels), self.session.actor)
+        told = declarations.declare(self.session, connection, corpus_id, declarations.LABELS, list(labels))
         self.session.write_audit(
             connection,
             "label list declared public",
@@ -313,6 +313,7 @@ class Corpora:
             as_found=as_found,
             held_by_few=few,
             digest=declarations.digest(self.subkey("label list"), labels),
+            **told,
         )
 
     def subkey(self, purpose: str) -> bytes:

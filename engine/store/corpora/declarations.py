@@ -12,9 +12,10 @@ from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store.audit import now
-from engine.store.database.dialect import insert
 from engine.store.database.schema import declarations
+from engine.store.logs import rows
 from engine.store.rows import AnyRow
+from engine.store.session import Session
 
 LABELS = "labels"
 CAP = "cap"
@@ -27,11 +28,11 @@ def declared(connection: Connection, corpus_id: str, what: str) -> AnyRow | None
     ).first()
 
 
-def declare(connection: Connection, corpus_id: str, what: str, value: JSON, actor: str) -> None:
-    """Keep a declaration; an earlier one of the same thing is replaced."""
-    values = {"value": value, "actor": actor, "at": now()}
-    statement = insert(connection, declarations).values(corpus_id=corpus_id, what=what, **values)
-    connection.execute(statement.on_conflict_do_update(index_elements=["corpus_id", "what"], set_=values))
+def declare(session: Session, connection: Connection, corpus_id: str, what: str, value: JSON) -> dict[str, str]:
+    """Keep a declaration in place of an earlier one of the same thing; return what the line about it holds."""
+    kind = next(one for one in rows.KINDS if one.where == what)
+    values = {"corpus_id": corpus_id, "what": what, "value": value, "actor": session.actor, "at": now()}
+    return rows.put(connection, session.key, kind, values)
 
 
 def withdraw(connection: Connection, corpus_id: str, what: str) -> bool:

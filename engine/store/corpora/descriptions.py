@@ -34,6 +34,6 @@ class Descriptions:
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             value = {"kind": found.kind, "language": found.language, "domain": found.domain}
-            declarations.declare(connection, corpus_id, DESCRIPTION, value, self.session.actor)
-            self.session.write_audit(connection, "description declared public", corpus_id, **asdict(found))
+            told = declarations.declare(self.session, connection, corpus_id, DESCRIPTION, value)
+            self.session.write_audit(connection, "description declared public", corpus_id, **asdict(found), **told)
         return found

@@ -14,7 +14,8 @@ from sqlalchemy import Connection
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
-from engine.store.database.schema import corpora, record_index
+from engine.store.database.schema import record_index
+from engine.store.logs import rows
 from engine.store.records import digest
 from engine.store.review import chained, marks
 from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
@@ -50,24 +51,23 @@ def keep(
         joined=joined,
         merging=lambda other, into: reservations.merge(connection, session.key, session.actor, other, into),
     )
-    connection.execute(
-        corpora.insert().values(
-            id=corpus_id,
-            name=name,
-            created=now(),
-            unit=unit,
-            cap=cap,
-            holdout_rate=holdout,
-            records=statistics.records,
-            units=statistics.units,
-            holdout_units=statistics.holdout_units,
-            has_gold=len(gold) > 0,
-            span_source="gold" if len(gold) else None,
-            population=adopted.population,
-            warnings=[*built.warnings, *_people_warnings(adopted, unknown.ever(connection))],
-            statistics=statistics.as_dict(),
-        )
-    )
+    values = {
+        "id": corpus_id,
+        "name": name,
+        "created": now(),
+        "unit": unit,
+        "cap": cap,
+        "holdout_rate": holdout,
+        "records": statistics.records,
+        "units": statistics.units,
+        "holdout_units": statistics.holdout_units,
+        "has_gold": len(gold) > 0,
+        "span_source": "gold" if len(gold) else None,
+        "population": adopted.population,
+        "warnings": [*built.warnings, *_people_warnings(adopted, unknown.ever(connection))],
+        "statistics": statistics.as_dict(),
+    }
+    row = rows.put(connection, session.key, rows.CORPORA, values)
     records = built.records
     connection.execute(
         record_index.insert(),
@@ -105,6 +105,7 @@ def keep(
         population_joined=len(joined),
         population_asked=len(adopted.asked),
         table=digest(session.folder.records(corpus_id), session.key, corpus_id),
+        **row,
         **chained.told(connection, session.key, corpus_id),
     )
 

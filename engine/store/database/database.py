@@ -53,6 +53,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ),
     ("malformed", "The workspace database is damaged. Restore it from a backup."),
     ("not a database", "The workspace database is damaged. Restore it from a backup."),
+    ("could not decode", "The workspace database is damaged. Restore it from a backup."),
     ("no such table", "The workspace database is damaged: a table is missing. Restore it from a backup."),
     ("disk i/o error", "The disk that holds the workspace reports read or write errors. Check the disk."),
 )

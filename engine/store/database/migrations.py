@@ -203,6 +203,12 @@ def chained_decisions(connection: Connection) -> None:
     index.create(connection, checkfirst=True)
 
 
+def sealed_runs(connection: Connection) -> None:
+    """Add digests of what runs have made; the runs that are there stay without any."""
+    if "sealed" not in [known["name"] for known in inspect(connection).get_columns("runs")]:
+        dialect.add_column(connection, "runs", schema.runs.c.sealed)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -231,6 +237,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     reader_table,
     shard_table,
     chained_decisions,
+    sealed_runs,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

@@ -19,7 +19,7 @@ def _each(right: Right, names: str) -> dict[str, Right]:
 
 CALLS: dict[str, dict[str, Right]] = {
     "assessments": _each(READ, "answers make") | _each(MANAGE, "keep"),
-    "audit": _each(READ, "breaks count export lines untrue verify") | _each(MANAGE, "note"),
+    "audit": _each(READ, "breaks count export lines outside untrue verify") | _each(MANAGE, "note"),
     "bulk": _each(READ, "count recognisers") | _each(REVEAL, "draw") | _each(REVIEW, "decide"),
     "corpora": _each(READ, "all get population samples statistics")
     | _each(REVEAL, "frame records")

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from engine.errors import NotAllowedError, NotFoundError, UserError
 from engine.store.audit import now
 from engine.store.database.schema import members
+from engine.store.logs import rows
 from engine.store.people.names import check_readable, outlines
 from engine.store.people.roles import Person, Role
 from engine.store.session import Session
@@ -87,10 +88,10 @@ class Members:
                 person = known.person
                 values = {"at": now(), "actor": person.name, "identity": person.identity, "name": person.name,
                           "roles": [*person.roles], "account": account}  # fmt: skip
-                connection.execute(members.insert().values(**values))
                 self.session.write_audit(
-                    connection, "account of a person", "", person=person.name, identity=person.identity, account=account
-                )
+                    connection, "account of a person", "", person=person.name, identity=person.identity,
+                    account=account, **rows.put(connection, self.session.key, rows.MEMBERS, values),
+                )  # fmt: skip
         return None if known is None else known.person
 
     @staticmethod
@@ -172,10 +173,10 @@ class Members:
         )
         values = {"at": now(), "actor": self.session.actor, "identity": identity, "name": name, "roles": [*roles],
                   "account": account or None}  # fmt: skip
-        connection.execute(members.insert().values(**values))
         self.session.write_audit(
-            connection, "roles given" if roles else "roles taken", "", person=name, identity=identity, roles=[*roles]
-        )
+            connection, "roles given" if roles else "roles taken", "", person=name, identity=identity, roles=[*roles],
+            **rows.put(connection, self.session.key, rows.MEMBERS, values),
+        )  # fmt: skip
 
 
 def _check_name(connection: Connection, identity: str, name: str) -> None:

@@ -23,9 +23,11 @@ from engine.store.database.schema import (
     spot_events,
     synthetic,
 )
+from engine.store.logs import rows
 from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
 from engine.store.review import held
+from engine.store.runs import held as runs_held
 from engine.store.runs import policies
 from engine.store.runs import waivers as waived
 from engine.store.runs.intruder import reading
@@ -62,8 +64,8 @@ class Signatures:
         with self.session.db.read() as connection:
             state = self._state(connection, run_id, policy_id)
             query = select(signatures).where(signatures.c.run_id == run_id)
-            rows = connection.execute(query.order_by(signatures.c.seq.desc())).all()
-        for row in rows:
+            signed = connection.execute(query.order_by(signatures.c.seq.desc())).all()
+        for row in signed:
             made = Signature(row.name, row.identity, row.at)
             own = self._by(made, state).encode()
             if folded(row.identity) in may and hmac.compare_digest(own, str(row.state).encode()):
@@ -75,7 +77,7 @@ class Signatures:
 
         Raises:
             NotAllowedError: nobody signed in; a typed name is no signature. RefusedError: nothing is approved yet, or
-                the review was changed outside of the program.
+                review or run were changed outside of the program.
         """
         person = self.session.person
         if person is None:
@@ -84,6 +86,7 @@ class Signatures:
             corpus_id = connection.execute(select(runs.c.corpus_id).where(runs.c.id == run_id)).scalar()
         if corpus_id is not None:
             held.demand(self.session, str(corpus_id))
+            runs_held.demand(self.session, run_id)
         with self.session.db.write() as connection:
             query = select(synthetic.c.record_id).where(
                 synthetic.c.run_id == run_id, synthetic.c.approval == "approved"
@@ -92,10 +95,10 @@ class Signatures:
                 raise RefusedError("no record of this run is approved yet, so there is nothing to sign")
             state = self._state(connection, run_id, policy_id)
             made = Signature(person.name, person.identity, now())
-            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id}
-            values["state"] = self._by(made, state)
-            connection.execute(signatures.insert().values(policy_id=policy_id, **values))
-            self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id)
+            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id,
+                      "policy_id": policy_id, "state": self._by(made, state)}  # fmt: skip
+            told = rows.put(connection, self.session.key, rows.SIGNATURES, values)
+            self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id, **told)
         return made
 
     def _by(self, made: Signature, state: str) -> str:

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from engine.errors import NotFoundError, UserError
+from engine.errors import NotFoundError, RefusedError, UserError
 from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.database.schema import packs, pool_checks, pool_texts, pools, runs
+from engine.store.logs import rows
 from engine.store.pools import origins
 from engine.store.pools.views import PackPrompt, PoolCheck, PoolSummary
 from engine.store.rows import AnyRow
@@ -142,7 +143,7 @@ class Pools:
         found: dict[str, JSON] = {
             "read": built.read, "failed": failed, "dropped": dict(built.dropped), "flagged": dict(built.flagged)
         }  # fmt: skip
-        rows = [
+        made = [
             {"pool": name, "position": i, "text": one.text, "label": one.label}
             for i, one in enumerate(built.candidates)
         ]
@@ -150,17 +151,17 @@ class Pools:
         with self.session.db.write() as connection:
             if connection.execute(select(pools.c.name).where(pools.c.name == name)).first() is not None:
                 raise UserError(f"name: a pool is called {name} already; choose another name")
-            connection.execute(
-                pools.insert().values(
-                    name=name, created=now(), actor=self.session.actor, texts=len(rows), labels=built.labels,
-                    digest=digest, origin=origin, licence=licence, statement=DECLARED, pack_id=pack_id,
-                    marks=list(marks), found=found,
-                )
-            )  # fmt: skip
-            connection.execute(pool_texts.insert(), rows)
+            values = {
+                "name": name, "created": now(), "actor": self.session.actor, "texts": len(made), "labels": built.labels,
+                "digest": digest, "origin": origin, "licence": licence, "statement": DECLARED, "pack_id": pack_id,
+                "marks": list(marks), "found": found,
+            }  # fmt: skip
+            told = rows.put(connection, self.session.key, rows.POOLS, values)
+            connection.execute(pool_texts.insert(), made)
             self.session.write_audit(
-                connection, "pool imported", name, texts=len(rows), digest=digest, pack=pack_id, declared=DECLARED
-            )
+                connection, "pool imported", name, texts=len(made), digest=digest, pack=pack_id, declared=DECLARED,
+                **told,
+            )  # fmt: skip
 
     def all(self) -> list[PoolSummary]:
         """Return every pool, latest first."""
@@ -205,7 +206,7 @@ class Pools:
         """Return every text with its label for a run that was asked for with this digest.
 
         Raises:
-            UserError: the pool is gone, or another one has its name now.
+            UserError: the pool is gone, or another one has its name now. RefusedError: its texts were changed.
         """
         query = select(pool_texts.c.text, pool_texts.c.label).where(pool_texts.c.pool == name)
         with self.session.db.read() as connection:
@@ -215,7 +216,13 @@ class Pools:
                     f"the pool {name} that this run was asked for with is gone; import the same file under the same "
                     "name, or start a new run"
                 )
-            return tuple((text, label) for text, label in connection.execute(query.order_by(pool_texts.c.position)))
+            found = tuple((text, label) for text, label in connection.execute(query.order_by(pool_texts.c.position)))
+        if _digest(found) != digest:
+            raise RefusedError(
+                f"The texts of the pool {name} are not those that were imported. Restore the latest backup, or import "
+                "the file anew under another name."
+            )
+        return found
 
     def delete(self, name: str) -> None:
         """Delete a pool with its texts; its lines in the audit log stay.

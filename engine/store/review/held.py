@@ -6,11 +6,12 @@ so: a later act carries it on, and marks that were made of decisions or marks wh
 hold again (`derived`). The file of a corpus' records is held against the line about its import (`tables`). The log
 itself is checked apart from this (`engine.store.logs`).
 
-Not held: runs, their texts and approvals, declarations, settings; what a detection at work has found, until it is put
-in force; files that an earlier edition imported. Whoever changes rows while people work may keep a mark out of an act,
-as what stands there at that moment is acted on, and cannot change what was decided of it; an undo asks of the
-decisions from the first one that it takes back on. A workspace that is put back
-whole, or a database with the heads beside the key (`engine.store.disk.heads`), shows by an export kept elsewhere alone.
+Runs and their approvals are held by `engine.store.runs.held`, declarations and roles by `engine.store.logs.rows`. Not
+held: settings; what a detection at work has found, until it is put in force; files that an earlier edition imported.
+Whoever changes rows while people work may keep a mark out of an act, as what stands there at that moment is acted on,
+and cannot change what was decided of it; an undo asks of the decisions from the first one that it takes back on. A
+workspace that is put back whole, or a database with the heads beside the key (`engine.store.disk.heads`), shows by an
+export kept elsewhere alone.
 
 Privacy posture: ids of corpora, numbers of decisions and counts; never a place, a label or a word.
 """

@@ -19,7 +19,7 @@ from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.database.schema import audit, synthetic
 from engine.store.rows import RunRow
-from engine.store.runs import seen
+from engine.store.runs import held, seen
 from engine.store.runs.runs import rows_of_corpus, run_row
 from engine.store.session import Session
 
@@ -120,12 +120,13 @@ def texts(session: Session, names: Collection[str]) -> tuple[tuple[tuple[str, st
     """Return text and label of each output of each run, in the runs' own order.
 
     Raises:
-        NotFoundError: a run is gone.
+        NotFoundError: a run is gone. RefusedError: its texts are not those that it made.
     """
     found = []
     with session.db.read() as connection:
         for name in names:
             run_row(connection, name)
+            held.demand_texts(session, connection, name)
             query = select(synthetic.c.text, synthetic.c.label).where(synthetic.c.run_id == name)
             found.append(
                 tuple((text, label) for text, label in connection.execute(query.order_by(synthetic.c.position)))

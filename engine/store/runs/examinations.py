@@ -18,7 +18,7 @@ from engine.store.database.schema import findings, runs, synthetic
 from engine.store.people.reasons import check_reason
 from engine.store.records import read_table, write_table
 from engine.store.review.queries import position_of
-from engine.store.runs import kept_parts
+from engine.store.runs import chained, kept_parts
 from engine.store.runs.kept_parts import KeptParts
 from engine.store.runs.runs import run_row, seen
 from engine.store.session import Session
@@ -101,16 +101,37 @@ class Examinations:
             connection.execute(
                 findings.insert(), [{"run_id": run_id, "position": i, "body": b} for i, b in enumerate(bodies)]
             )
-        if risk:
-            connection.execute(
-                text("UPDATE synthetic SET risk = :risk WHERE run_id = :run AND record_id = :record"),
-                [{"run": run_id, "record": record_id, "risk": float(value)} for record_id, value in risk.items()],
-            )
-        connection.execute(
-            update(runs).where(runs.c.id == run_id).values(examined_at=now(), examined_revision=revision)
-        )
+        with chained.watched(connection, self.session.key, run_id):
+            if risk:
+                connection.execute(
+                    text("UPDATE synthetic SET risk = :risk WHERE run_id = :run AND record_id = :record"),
+                    [{"run": run_id, "record": record_id, "risk": float(value)} for record_id, value in risk.items()],
+                )
+        at = now()
+        connection.execute(update(runs).where(runs.c.id == run_id).values(examined_at=at, examined_revision=revision))
         seen.keep(connection, self.session.key, [run_id])
-        self.session.write_audit(connection, "run examined", run_id, findings=len(found))
+        self.session.write_audit(
+            connection, chained.EXAMINED, run_id, findings=len(found),
+            **self._told(run_id, bodies, groups, at, revision),
+            seen=chained.seen_of(connection, self.session.key, run_id),
+            **chained.told(connection, self.session.key, run_id),
+        )  # fmt: skip
+
+    def _told(
+        self, run_id: str, bodies: Sequence[Mapping[str, object]], groups: Sequence[str], at: str, revision: int
+    ) -> dict[str, object]:
+        """Return what the line about an examination holds: what was not examined now is told by an earlier line."""
+        key = self.session.key
+        said: dict[str, object] = {
+            "groups": {
+                group: chained.findings_of(key, run_id, group, [one for one in bodies if one["group"] == group])
+                for group in groups
+            },
+            "examination": chained.examination_of(key, run_id, at, revision),
+        }
+        if "privacy" in groups:
+            said["originals"] = chained.originals_of(self.session.folder, key, run_id)
+        return said
 
     def look(self, connection: Connection, run_id: str) -> bool:
         """Note inside the caller's transaction that a part of an examination is kept; False where that was known.
@@ -120,7 +141,8 @@ class Examinations:
         if seen.looked_at(connection, run_id):
             return False
         seen.look(connection, self.session.key, run_id)
-        self.session.write_audit(connection, "run examined in part", run_id)
+        told = chained.seen_of(connection, self.session.key, run_id)
+        self.session.write_audit(connection, "run examined in part", run_id, seen=told)
         return True
 
     def note_reveal(self, run_id: str, record_id: str, source_id: str, reason: str) -> str:

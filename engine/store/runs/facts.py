@@ -15,6 +15,7 @@ from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import RunRow
 from engine.store.runs import choosable
+from engine.store.runs import held as runs_held
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
@@ -46,7 +47,7 @@ class Facts:
 
         Args:
             whole: the policy is for whole outputs. signed_off_by: name of the second person, empty for none.
-            anew: hold decisions and marks anew, whatever this process remembers of them.
+            anew: hold decisions and marks anew, whatever this process remembers of them, and the run's texts.
         """
         from engine.release import GateFacts
 
@@ -72,6 +73,8 @@ class Facts:
             intruder=None if whole else self.intruder.known(run_id),
             examination=run.examined_at or "",
             held=not held.of_corpus(self.session, run.corpus_id, anew=anew),
+            run_held=not runs_held.of_run(self.session, run_id, anew=anew),
+            run_earlier=runs_held.earlier(self.session, run_id),
         )
 
     def _missed(self, corpus_id: str) -> Missed | None:

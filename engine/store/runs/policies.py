@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, select
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
 from engine.store.database.schema import own_policies
+from engine.store.logs import rows
 from engine.store.session import Session
 
 if TYPE_CHECKING:
@@ -61,10 +62,9 @@ def add(session: Session, text: str, name: str) -> Policy:
             raise UserError(f"{name}: title: another own policy is called so")
         changed = policy.id in current(connection)
         values = {"id": policy.id, "at": now(), "actor": session.actor, "digest": policy.digest, "text": text}
-        connection.execute(own_policies.insert().values(**values))
         session.write_audit(
             connection, f"own policy {'changed' if changed else 'added'}", policy.id, digest=policy.digest,
-            definition=policy.model_dump(mode="json"),
+            definition=policy.model_dump(mode="json"), **rows.put(connection, session.key, rows.POLICIES, values),
         )  # fmt: skip
     return policy
 
@@ -79,5 +79,5 @@ def remove(session: Session, policy_id: str) -> None:
         if policy_id not in current(connection):
             raise NotFoundError(f"policy: there is no own policy {policy_id!r}; presets cannot be removed")
         values = {"id": policy_id, "at": now(), "actor": session.actor, "digest": "", "text": None}
-        connection.execute(own_policies.insert().values(**values))
-        session.write_audit(connection, "own policy removed", policy_id)
+        told = rows.put(connection, session.key, rows.POLICIES, values)
+        session.write_audit(connection, "own policy removed", policy_id, **told)

@@ -25,16 +25,18 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.database.schema import releases, revocations, runs
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
+from engine.store.logs import rows
 from engine.store.people.signatures import Signatures
 from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import AnyRow
+from engine.store.runs import held as runs_held
 from engine.store.runs import policies as own
 from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.facts import Facts, was_examined, was_lost
 from engine.store.runs.intruder.trials import IntruderTrials
-from engine.store.runs.runs import Runs, run_row
+from engine.store.runs.runs import Runs, frame_of, run_row
 from engine.store.runs.words import Words
 from engine.store.session import Session, new_id
 from engine.store.views import ReleaseSummary, RunSummary
@@ -127,13 +129,14 @@ class Releases:
         Raises:
             UserError: nobody said who acts, or the reason or the day will not do.
             RefusedError: the policy does not let this rule be waived, or the words hold private text, numbers or a
-                direct identifier of the corpus; or the review was changed outside of the program.
+                direct identifier of the corpus; or review or run were changed outside of the program.
         """
         from engine.release import basis, expiry_of, reason_of, waivable
 
         waived.check_named(self.session)
         run, policy = self.runs.get(run_id), self.policy(policy_id)
         held.demand(self.session, run.corpus_id)
+        runs_held.demand(self.session, run_id)
         sample = self._facts.sample(run, rule)
         line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
                     None)  # fmt: skip
@@ -243,12 +246,13 @@ class Releases:
         if staged is not None:
             self.session.begin_writing(str(staged))
         try:
+            card = self.card(run_id, policy, words, verdict.waived_rules())
             bundle = write_bundle(
                 self.session.folder.release(release_id),
                 release_id=release_id,
                 records=records[["text", "label", "approval"]],
                 originals=list(self.corpora.frame(run.corpus_id, None, ["text"])["text"]),
-                card=self.card(run_id, policy, words, verdict.waived_rules()),
+                card=card,
                 policy=policy,
                 verdict=verdict,
                 sources=sources,
@@ -276,7 +280,8 @@ class Releases:
                 signed_by=signer.public if signer else "",
             )
             self._record(
-                summary, records, accepted=ends, examined=run.examined_at, policy=policy, verdict=verdict,
+                summary, records, accepted=ends, examined=run.examined_at, policy=policy, verdict=verdict, card=card,
+                signed=signed_off_by,
             )  # fmt: skip
         except BaseException:
             if staged is not None:
@@ -377,17 +382,16 @@ class Releases:
         with self.session.db.write() as connection:
             if connection.execute(select(revocations).where(revocations.c.release_id == release_id)).first():
                 raise UserError("This release was withdrawn before.")
-            connection.execute(
-                revocations.insert().values(
-                    release_id=release_id,
-                    manifest_sha256=release.manifest_sha256,
-                    revoked=datetime.now(UTC).date().isoformat(),
-                    actor=self.session.actor,
-                    reason=said,
-                )
-            )
+            values = {
+                "release_id": release_id,
+                "manifest_sha256": release.manifest_sha256,
+                "revoked": datetime.now(UTC).date().isoformat(),
+                "actor": self.session.actor,
+                "reason": said,
+            }
+            told = rows.put(connection, self.session.key, rows.REVOCATIONS, values)
             self.session.write_audit(
-                connection, "release withdrawn", release_id, run=release.run_id, corpus=release.corpus_id
+                connection, "release withdrawn", release_id, run=release.run_id, corpus=release.corpus_id, **told
             )
         return self.get(release_id)
 
@@ -481,17 +485,20 @@ class Releases:
         examined: str | None,
         policy: Policy,
         verdict: Verdict,
+        card: DataCard,
+        signed: str,
     ) -> None:
         """Store the release if the run is still as it was judged; everything is looked at again in one transaction.
 
         accepted: the person releasing agreed that the total becomes unbounded. examined: when the run had been examined
-        as it was judged. policy: as it was asked. verdict: its answer.
+        as it was judged. policy: as it was asked. verdict: its answer. card: that left with the records.
+        signed: name of the second person, as it was typed.
         """
         from engine.release import work_folder
 
         with self.session.db.write() as connection:
             row = run_row(connection, summary.run_id)
-            current = self.runs.synthetic_frame(summary.run_id)  # nobody else writes while this transaction is open
+            current = frame_of(connection, summary.run_id)  # nobody else writes while this transaction is open
             if own.get(connection, policy.id).digest != policy.digest:
                 raise RefusedError(
                     "The policy was changed while the release was written. Look at it, then release again."
@@ -503,29 +510,23 @@ class Releases:
                     "The run, or one with the same text or seed, was examined while the release was written. Look at "
                     "what was found, then release again."
                 )
-            self._check_still(connection, summary, policy, verdict)
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
+            self._check_still(connection, summary, policy, verdict, signed)
+            runs_held.demand_here(self.session, connection, summary.run_id)
+            texts = ["record_id", "text", "label", "lineage"]
+            if not current[texts].equals(judged[texts]) or card != self.card(
+                summary.run_id, policy, summary.words, verdict.waived_rules()
+            ):
+                raise RefusedError(
+                    "The run was changed outside of the program while the release was written. Run `audit --verify`."
+                )
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise RefusedError("Spans changed while the release was written. Run the method again, or undo.")
-            connection.execute(
-                releases.insert().values(
-                    id=summary.id,
-                    run_id=summary.run_id,
-                    corpus_id=summary.corpus_id,
-                    created=summary.created,
-                    records=summary.records,
-                    policy=summary.policy,
-                    path=summary.path,
-                    files=summary.files,
-                    detail={
-                        "sha256": summary.sha256,
-                        "manifest_sha256": summary.manifest_sha256,
-                        "words": summary.words,
-                        "signed_by": summary.signed_by,
-                    },
-                )
-            )
+            names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
+            detail = {name: getattr(summary, name) for name in ("sha256", "manifest_sha256", "words", "signed_by")}
+            values = {name: getattr(summary, name) for name in names} | {"detail": detail}
+            told = rows.put(connection, self.session.key, rows.RELEASES, values)
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
             self.session.finish_writing(connection, f"releases/{summary.id}")
             self.session.finish_writing(connection, f"releases/{work_folder(Path(summary.id)).name}")
@@ -543,9 +544,12 @@ class Releases:
                 signed_by=summary.signed_by,
                 accepted_unbounded=accepted,
                 waivers=[line.waived.id for line in verdict.waived_rules() if line.waived],
+                **told,
             )
 
-    def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
+    def _check_still(
+        self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict, signed: str
+    ) -> None:
         """Refuse where a waiver or the review no longer holds, or a sample's answer changed, while it was written."""
         held.demand_here(self.session, connection, summary.corpus_id, table=False)
         stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
@@ -555,15 +559,21 @@ class Releases:
             )
         from engine.release import INTRUDER_RULES, SPOT_RULES
 
-        asked = [line for line in verdict.rules if line.rule in (*SPOT_RULES, *INTRUDER_RULES)]
-        if asked:
-            again = {line.rule: line for line in self.gate(summary.run_id, policy.id).rules}
-            if any((now_.value, now_.passed) != (line.value, line.passed) for line in asked
-                   for now_ in [again[line.rule]]):  # fmt: skip
-                raise RefusedError(
-                    "What the spot check or the intruder trial says changed while the release was written. Look at it, "
-                    "then release again."
-                )
+        again = {line.rule: line for line in self.gate(summary.run_id, policy.id, signed_off_by=signed).rules}
+        other = [line.rule for line in verdict.rules if _answer(again.get(line.rule)) != _answer(line)]
+        if any(rule in (*SPOT_RULES, *INTRUDER_RULES) for rule in other):
+            raise RefusedError(
+                "What the spot check or the intruder trial says changed while the release was written. Look at it, "
+                "then release again."
+            )
+        if other:
+            raise RefusedError(
+                "What the gate says of the run changed while the release was written. Look at it, then release again."
+            )
+
+
+def _answer(line: RuleVerdict | None) -> tuple[float | None, bool | None] | None:
+    return None if line is None else (line.value, line.passed)
 
 
 def _view(row: AnyRow) -> ReleaseSummary:

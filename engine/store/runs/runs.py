@@ -18,7 +18,7 @@ from engine.json_types import JSON, JSONObject
 from engine.store.budget import reservations
 from engine.store.database.schema import corpora, runs, synthetic
 from engine.store.rows import AnySelect, RunRow, run_of
-from engine.store.runs import seen
+from engine.store.runs import chained, seen
 from engine.store.session import Session
 from engine.store.views import RunSummary
 
@@ -152,21 +152,23 @@ class Runs:
         """Set the approval of synthetic records; return how many."""
         if approval not in APPROVALS:
             raise UserError(f"approval: must be one of {', '.join(APPROVALS)}, is {approval!r}")
-        changed = 0
+        key, changed = self.session.key, 0
         with self.session.db.write() as connection:
             _finished(run_row(connection, run_id))
-            for begin in range(0, len(record_ids), 500):
-                result = connection.execute(
-                    update(synthetic)
-                    .where(
-                        synthetic.c.run_id == run_id,
-                        synthetic.c.record_id.in_(list(record_ids[begin : begin + 500])),
+            with chained.watched(connection, key, run_id, record_ids):
+                for begin in range(0, len(record_ids), 500):
+                    result = connection.execute(
+                        update(synthetic)
+                        .where(
+                            synthetic.c.run_id == run_id,
+                            synthetic.c.record_id.in_(list(record_ids[begin : begin + 500])),
+                        )
+                        .values(approval=approval)
                     )
-                    .values(approval=approval)
-                )
-                changed += result.rowcount
+                    changed += result.rowcount
+            told = chained.told(connection, key, run_id)
             if changed:
-                self.session.write_audit(connection, f"records {approval}", run_id, records=changed)
+                self.session.write_audit(connection, f"records {approval}", run_id, records=changed, **told)
         return changed
 
     def approve_all_pending(self, run_id: str, max_risk: float | None = None) -> int:
@@ -180,10 +182,12 @@ class Runs:
             statement = statement.where(synthetic.c.risk <= max_risk)
         with self.session.db.write() as connection:
             _finished(run_row(connection, run_id))
-            changed = int(connection.execute(statement).rowcount)
+            with chained.watched(connection, self.session.key, run_id):
+                changed = int(connection.execute(statement).rowcount)
+            told = chained.told(connection, self.session.key, run_id)
             if changed:
                 self.session.write_audit(
-                    connection, "records approved together", run_id, records=changed, max_risk=max_risk
+                    connection, "records approved together", run_id, records=changed, max_risk=max_risk, **told
                 )
         return changed
 
@@ -215,11 +219,8 @@ class Runs:
 
     def synthetic_frame(self, run_id: str) -> pd.DataFrame:
         """Return all records of a run with lineage, for the examination and the release."""
-        names = ["record_id", "text", "label", "lineage", "approval", "risk"]
-        query = select(*[synthetic.c[n] for n in names]).where(synthetic.c.run_id == run_id)
         with self.session.db.read() as connection:
-            rows = [tuple(r) for r in connection.execute(query.order_by(synthetic.c.position))]
-        return _frame(rows, names)
+            return frame_of(connection, run_id)
 
 
 def run_row(connection: Connection, run_id: str) -> RunRow:
@@ -228,6 +229,14 @@ def run_row(connection: Connection, run_id: str) -> RunRow:
     if row is None:
         raise NotFoundError(f"run {run_id!r} does not exist in this workspace; list them with `runs`")
     return run_of(row)
+
+
+def frame_of(connection: Connection, run_id: str) -> pd.DataFrame:
+    """Return all records of a run with lineage, as the caller's transaction sees them."""
+    names = ["record_id", "text", "label", "lineage", "approval", "risk"]
+    query = select(*[synthetic.c[n] for n in names]).where(synthetic.c.run_id == run_id)
+    rows = [tuple(r) for r in connection.execute(query.order_by(synthetic.c.position))]
+    return _frame(rows, names)
 
 
 def rows_of_corpus(connection: Connection, corpus_id: str) -> list[RunRow]:

@@ -15,7 +15,7 @@ from engine.errors import NotFoundError, UserError
 from engine.json_types import JSONObject
 from engine.store.audit import now
 from engine.store.database.schema import waivers
-from engine.store.logs import about
+from engine.store.logs import about, rows
 from engine.store.rows import AnyRow
 from engine.store.session import Session, new_id
 from engine.store.upkeep import DEFAULT_ACTOR
@@ -41,10 +41,10 @@ def given(connection: Connection, run_id: str, policy_id: str) -> tuple[Waiver, 
     from engine.release import Waiver
 
     query = select(waivers).where(waivers.c.run_id == run_id, waivers.c.policy == policy_id).order_by(waivers.c.seq)
-    rows = connection.execute(query).all()
-    told = _told(connection, run_id) if rows else {}
+    kept = connection.execute(query).all()
+    told = _told(connection, run_id) if kept else {}
     found: dict[str, Waiver] = {}
-    for row in rows:
+    for row in kept:
         if row.withdrawn:
             found.pop(row.id, None)
         elif _is_told(row, told.get(row.id)):
@@ -79,14 +79,12 @@ def give(
     waiver_id = new_id("w")
     values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": rule, "basis": basis}
     with session.db.write() as connection:
-        connection.execute(
-            waivers.insert().values(
-                **values, at=now(), actor=session.actor, reason=reason, expires=expires, withdrawn=False
-            )
-        )
+        row = {**values, "at": now(), "actor": session.actor, "reason": reason, "expires": expires, "withdrawn": False}
+        told = rows.put(connection, session.key, rows.WAIVERS, row)
         session.write_audit(
             connection, WAIVED, run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id, rule=rule,
-            basis=basis, reason=reason, expires=expires, by=session.actor, **({"sample": sample} if sample else {}),
+            basis=basis, reason=reason, expires=expires, by=session.actor,
+            **({"sample": sample} if sample else {}), **told,
         )  # fmt: skip
     return waiver_id
 
@@ -102,14 +100,11 @@ def withdraw(session: Session, run_id: str, corpus_id: str, policy_id: str, waiv
         if found is None:
             raise NotFoundError("there is no such waiver; it may have been taken back before")
         values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": found.rule, "basis": found.basis}
-        connection.execute(
-            waivers.insert().values(
-                **values, at=now(), actor=session.actor, reason="", expires=found.expires, withdrawn=True
-            )
-        )
+        row = {**values, "at": now(), "actor": session.actor, "reason": "", "expires": found.expires, "withdrawn": True}
+        told = rows.put(connection, session.key, rows.WAIVERS, row)
         session.write_audit(
             connection, WITHDRAWN, run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id,
-            rule=found.rule,
+            rule=found.rule, **told,
         )  # fmt: skip
 
 

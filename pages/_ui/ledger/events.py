@@ -197,11 +197,12 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
 def check(workspace: engine.Workspace) -> None:
     """Look for what does not hold, in the chain and in what it tells of reviews; keep the answer for this session."""
     found, untrue = states.act(workspace.audit.breaks), states.act(workspace.audit.untrue)
-    if found is None or untrue is None:
+    outside = states.act(workspace.audit.outside)
+    if found is None or untrue is None or outside is None:
         st.session_state["ledger.checked"] = None
         return
-    said = (*(one.sentence for one in found), *(f"Review, {one}" for one in untrue))
-    st.session_state["ledger.checked"] = (workspace.audit.count(), said)
+    said = (*(one.sentence for one in found), *(one[:1].upper() + one[1:] for one in untrue))
+    st.session_state["ledger.checked"] = (workspace.audit.count(), said, outside)
 
 
 def answer() -> None:
@@ -210,12 +211,18 @@ def answer() -> None:
     if checked is None:
         st.caption("Each line is chained to the one before, so a changed, removed or added line shows.")
         return
-    lines, found = checked
+    lines, found, outside = checked
     if not found:
         st.success(
-            f"All {lines:,} lines hold together, and the reviews' decisions and marks are those that they tell of.",
+            f"All {lines:,} lines hold together, and the reviews' decisions and marks, the runs, roles, signatures and "
+            "declarations are those that they tell of. Texts of runs are gone through by a release and by "
+            "`audit --verify`.",
             icon=":material/verified:",
         )
+    if outside:
+        with st.expander(f"{len(outside):,} parts stand outside of the log: earlier editions told it nothing of them"):
+            st.markdown("\n".join(f"- {plain(one[:1].upper() + one[1:])}" for one in outside))
+    if not found:
         return
     told = "\n".join(f"- {plain(one)}" for one in found)
     st.error(

@@ -21,6 +21,7 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.release import verify
 from engine.store.disk.backup import opened_by, restore
 from engine.store.disk.encryption import cipher, encryption, switch
+from engine.store.logs.check import check_logs
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
@@ -485,3 +486,21 @@ def test_the_database_of_an_encrypted_workspace_keeps_the_posture_of_a_plain_one
     assert found == {"journal_mode": "wal", "secure_delete": 1, "foreign_keys": 1, "temp_store": 2, "trusted_schema": 0}
     with closing(cipher.connect(plain / "understudy.sqlite", keys.of(plain))) as connection:
         assert connection.execute("PRAGMA cipher_integrity_check").fetchall() == []
+
+
+def test_what_was_changed_in_an_encrypted_workspace_is_told(plain):
+    encryption.encrypt(OLD, plain)
+    store = Store(plain, actor="tester")
+    (run,) = store.runs.all()
+    examine(store, run.id, [finding("pipp", 0.2)], {"s-000001": 0.4})
+    store.runs.approve_all_pending(run.id, 0.5)
+    assert check_logs(plain).broken == ()
+    store.folder.run(run.id).joinpath("originals.parquet").unlink()
+    assert any("table of outputs that are an original was" in one for one in check_logs(plain).broken)
+    with store.session.db.write() as connection:
+        connection.exec_driver_sql("UPDATE synthetic SET approval = 'approved'")
+        connection.exec_driver_sql("UPDATE runs SET method = 'public'")
+    said = " ".join(check_logs(plain).broken)
+    assert f"run {run.id}: its settings" in said
+    assert f"run {run.id}: approvals or risks" in said
+    store.close()

@@ -50,6 +50,7 @@ runs = Table(
     Column("job_id", String),
     Column("name", String, nullable=False, default="", server_default=""),
     Column("note", String, nullable=False, default="", server_default=""),
+    Column("sealed", String),  # digests of what was made so far; None where an earlier edition asked for the run
     Index("ix_run_corpus", "corpus_id", "created"),
 )
 

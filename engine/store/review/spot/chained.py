@@ -9,7 +9,6 @@ Privacy posture: digests under the workspace key, ids and counts; never a label 
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, select
 
 from engine.json_types import JSONObject, as_list
-from engine.store.chain import canonical
+from engine.store.chain import keyed
 from engine.store.database.schema import spot_checks, spot_events, spot_records
 from engine.store.logs import about
 from engine.store.rows import AnyRow
@@ -57,17 +56,13 @@ def of_check(connection: Connection, key: bytes, check_id: str) -> str:
         for one in connection.execute(query)
     ]
     columns = [row.id, row.corpus_id, row.look, row.at, row.actor, row.records, row.parts, bool(row.again), row.after]
-    return _digest(key, ["check", *columns, row.marks, sample])
+    return keyed(key, "spot check", ["check", *columns, row.marks, sample])
 
 
 def of_event(key: bytes, row: AnyRow) -> str:
     """Return the digest of an act's row; its number too, since the order of acts decides."""
     columns = (row.seq, row.check_id, row.position, row.at, row.actor, row.action, row.start, row.end, row.label)
-    return _digest(key, ["event", *columns])
-
-
-def _digest(key: bytes, values: list[object]) -> str:
-    return hmac.new(key, f"spot check\0{canonical(values)}".encode(), "sha256").hexdigest()
+    return keyed(key, "spot check", ["event", *columns])
 
 
 def holds(connection: Connection, key: bytes, check_id: str) -> bool:

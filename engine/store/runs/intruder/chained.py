@@ -9,13 +9,12 @@ Privacy posture: digests under the workspace key, ids and counts; never what was
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, inspect, select
 
-from engine.store.chain import canonical
+from engine.store.chain import keyed
 from engine.store.database.schema import intruder_events, intruder_looks, intruder_texts, intruder_trials
 from engine.store.logs import about
 from engine.store.rows import AnyRow
@@ -56,21 +55,17 @@ def of_trial(connection: Connection, key: bytes, trial_id: str) -> str:
     query = select(intruder_texts.c.place, intruder_texts.c.position).where(intruder_texts.c.trial_id == trial_id)
     texts = [[int(place), int(at)] for place, at in connection.execute(query.order_by(intruder_texts.c.place))]
     columns = (row.id, row.run_id, row.look, row.at, row.actor, row.minutes, row.means, row.drawn_from)
-    return _digest(key, ["trial", *columns, texts])
+    return keyed(key, "intruder", ["trial", *columns, texts])
 
 
 def of_event(key: bytes, row: AnyRow) -> str:
     """Return the digest of an act's row; its number too, since the order of acts decides."""
-    return _digest(key, ["event", row.seq, row.trial_id, row.at, row.actor, row.action, row.place, row.words])
+    return keyed(key, "intruder", ["event", row.seq, row.trial_id, row.at, row.actor, row.action, row.place, row.words])
 
 
 def of_marks(key: bytes, run_id: str, found: bytes) -> str:
     """Return the digest of what a trial left about its texts."""
-    return _digest(key, ["marks", run_id, found.hex()])
-
-
-def _digest(key: bytes, values: list[object]) -> str:
-    return hmac.new(key, f"intruder\0{canonical(values)}".encode(), "sha256").hexdigest()
+    return keyed(key, "intruder", ["marks", run_id, found.hex()])
 
 
 def breaks(connection: Connection, key: bytes) -> list[str]:
