@@ -147,10 +147,11 @@ def changed_columns(table: str) -> set[str]:
     found = set()
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "values":
-                if f"update({table})" in ast.unparse(node.func.value):
-                    assert all(one.arg for one in node.keywords), path
-                    found |= {str(one.arg) for one in node.keywords}
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "values"):
+                continue
+            if f"update({table})" in ast.unparse(node.func.value):
+                assert all(one.arg for one in node.keywords), path
+                found |= {str(one.arg) for one in node.keywords}
     return found
 
 
