@@ -114,7 +114,9 @@ def test_the_whole_path(folder, imported):
     released = run(workspace, *bundle, "--accept-unbounded")
     assert released["records"] == 4
     assert run(workspace, "verify", released["path"])
-    assert run(workspace, "audit", "--verify")["ok"]
+    verified = run(workspace, "audit", "--verify")
+    assert verified["ok"]
+    assert verified["not_under_the_log"] == []
     assert SECRET not in json.dumps(run(workspace, "audit"))
     bundle = folder / "support.zip"
     run(workspace, "doctor", "--bundle", bundle)

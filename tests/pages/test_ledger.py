@@ -49,6 +49,22 @@ def test_audit_holds_and_a_change_is_found(seeded, visit):
     assert "Line 2 was changed." in words(app, "error")
 
 
+def test_a_run_that_was_changed_and_one_of_an_earlier_edition_are_told(seeded, visit):
+    from tests.store.test_held_runs import earlier
+
+    workspace = seeded.open()
+    earlier(workspace)
+    app = visit("ledger")
+    app.button(key="ledger.verify").click().run()
+    assert "hold together" in words(app, "success")
+    assert "outside of the log" in app.expander[-1].label
+    assert f"Run {seeded.run}: an earlier edition made it" in words(app, "markdown")
+    with sqlite3.connect(workspace.folder.database) as connection:
+        connection.execute("update runs set method = 'public' where id = ?", (seeded.run,))
+    app.button(key="ledger.verify").click().run()
+    assert f"Run {seeded.run}: its corpus, method or count is another" in words(app, "error")
+
+
 def test_both_files_can_be_asked_for(seeded, visit):
     app = visit("ledger")
     buttons = {one.proto.id.rsplit("-", 1)[-1]: one.proto.disabled for one in app.get("download_button")}

@@ -263,9 +263,19 @@ def test_the_table_of_originals_is_held(store, run_id):
     assert "table of outputs that are an original was changed" in broken(store)
     assert store.audit.untrue()
     path.unlink()
-    assert "table of outputs that are an original was changed or removed" in broken(store)
+    assert "table of outputs that are an original was changed" in broken(store)
     path.write_bytes(kept)
     assert broken(store) == ""
+
+
+def test_a_table_of_originals_of_a_run_that_nobody_examined_for_them_is_told(store, corpus):
+    made = finished_run(store, corpus, TEXTS)
+    with store.session.db.write() as connection:
+        found = [finding("mauve", 0.8, "utility", "none")]
+        store.examinations.save(connection, made, found, {}, 0, ("utility",))
+    assert broken(store) == ""
+    store.examinations.save_tables(made, {"originals": pd.DataFrame({"record_id": []}, dtype=object)})
+    assert "table of outputs that are an original was changed, removed or brought in" in broken(store)
 
 
 def test_risks_that_were_lowered_for_a_moment_are_told(store, run_id):

@@ -295,15 +295,16 @@ def _of_seen(connection: Connection, key: bytes) -> list[str]:
 
 
 def _of_files(folder: Folder | None, key: bytes, row: AnyRow, told: _Told) -> list[str]:
-    if folder is None or "originals" not in told.parts:
-        return []
+    said = told.parts.get("originals")
+    if folder is None or (said is None and (told.examined or row.examined_at is None)):
+        return []  # before an examination is kept nobody reads its tables
     try:
         there = chained.originals_of(folder, key, row.id)
     except StorageError:
         return ["the table of outputs that are an original cannot be read."]
-    if _same(there, told.parts["originals"]):
+    if _same(there, said or ""):
         return []
-    return ["the table of outputs that are an original was changed or removed."]
+    return ["the table of outputs that are an original was changed, removed or brought in."]
 
 
 def _so_far(row: AnyRow) -> str:
