@@ -119,7 +119,9 @@ def difference(new: Finding, old: Finding, levels: tuple[float, float] | None = 
     half = math.hypot(*toward)
     if not math.isfinite(half) or not math.isfinite(value):
         return Difference(value, math.nan, "independent")
-    z = math.inf if half <= 0 and value else 0.0 if not value else abs(value) / half * _Z
+    if half <= 0 and value:  # no text left out changed either: that proves no certainty
+        return Difference(value, math.nan, "independent")
+    z = abs(value) / half * _Z if value else 0.0
     return Difference(value, 2 * (1 - _NORMAL.cdf(z)), "independent")
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.sizes import at_one_number
+from engine.examine.findings.sizes import at_one_number, none_in_common
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, whiskers
@@ -78,6 +78,12 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
         "The dotted line is chance, green is real text against real text, a mark a run where it differs; bars are 95% "
         "intervals."
     )
+    if unlike := none_in_common(equal, names):
+        titles = listed([f"“{MEASURES[name].title}”" for name in unlike])
+        caveat += (
+            f" {titles} {'moves' if len(unlike) == 1 else 'move'} with the number of texts, of which these runs have "
+            "none in common: there each run is to be read beside its own real text alone."
+        )
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
 
 

@@ -14,6 +14,7 @@ import pytest
 from engine.errors import UserError
 from engine.examine.compare import compare, difference, paired
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.sizes import at, at_one_number
 from engine.examine.stats import intervals
 from engine.examine.usefulness.metrics import METRICS, Sample
 from engine.examine.usefulness.part import _rows
@@ -190,6 +191,43 @@ def test_a_run_of_other_texts_is_told_apart_at_one_number() -> None:
     judged = table[table["b against first"] != ""]
     assert list(judged["b against first"]) == ["worse", "worse"]
     assert list(judged["b texts"]) == [100, 100]
+
+
+def test_unrelated_text_stands_at_as_few_texts_as_the_run_and_the_real_text() -> None:
+    """Words of few texts are far from any others: the level of many is nearer than a run of few can be."""
+    rng = np.random.default_rng(4)
+    prepared: Any = SimpleNamespace(seed=1, grouped=False, check=lambda: None)
+    metric = next(m for m in METRICS if m.name == "js_1gram")
+
+    def run(texts: int) -> list[Finding]:
+        strange = drawn(rng, texts)
+        mixed = tuple(np.where(rng.random(len(row)) < 0.1, row + 4000, row).astype(np.int32) for row in strange.words)
+        trio = Trio(*(drawn(rng, texts) for _ in range(3)), dataclasses.replace(strange, words=mixed), False)
+        return _rows(metric, trio, prepared)
+
+    equal, cut = at_one_number({"a": run(100), "b": run(1000)}, [metric.name])
+    assert cut == {metric.name: 100}
+    levels = {run: {one.reference: one for one in rows} for run, rows in equal.items()}
+    for rows in levels.values():
+        assert rows["unrelated"].value > rows["real"].value
+        assert rows["unrelated"].low is None
+    assert levels["b"]["unrelated"].settings["texts_a_side"] == 100
+
+
+def test_an_interval_without_width_proves_no_certainty() -> None:
+    """With two people a side, both halves left out may give the same."""
+    certain = [sized("distinct_3", value, 50) for value in (1.0, 0.9997)]
+    runs = {str(i): [dataclasses.replace(one, low=one.value, high=one.value)] for i, one in enumerate(certain)}
+    assert compare(runs).loc[0, "1 against first"] == "cannot tell"
+    assert compare({"0": runs["0"], "1": runs["0"]}).loc[0, "1 against first"] == "cannot tell"
+
+
+def test_a_finding_at_fewer_texts_carries_nothing_of_its_own_number() -> None:
+    made = sized("mauve", 0.5, 600, "higher is better", at_100=0.4)
+    made.settings.update(buckets=30, note="compare only with MAUVE at 600 texts a side", method="jackknife")
+    taken = at(dataclasses.replace(made, n=600), 100)
+    assert taken is not None
+    assert (taken.value, taken.n, taken.settings) == (0.4, 100, {"texts_a_side": 100, "method": "jackknife"})
 
 
 def test_each_run_is_held_against_the_real_text_beside_it() -> None:

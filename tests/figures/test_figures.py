@@ -243,6 +243,16 @@ def test_the_board_draws_what_moves_with_the_number_of_texts_at_one_number() -> 
     assert marks == {"A": 0.5, "B": 0.45}
 
 
+def test_runs_side_by_side_with_no_number_of_texts_in_common_are_not_to_be_compared() -> None:
+    runs = {"A · One": [of_texts("js_2gram", "train", 0.5, 600), finding("kid", "train", 0.1)],
+            "B · Two": [of_texts("js_2gram", "train", 0.7, 100, at_50=0.8), finding("kid", "train", 0.2)]}  # fmt: skip
+    caveat = figures.beside(runs, ["kid", "js_2gram"]).caveat
+    assert "“Word pairs used” moves with the number of texts, of which these runs have none in common" in caveat
+    assert "none in common" not in figures.beside(runs, ["kid"]).caveat
+    runs["A · One"][0] = of_texts("js_2gram", "train", 0.5, 600, at_100=0.9)
+    assert "none in common" not in figures.beside(runs, ["kid", "js_2gram"]).caveat
+
+
 def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
     """One band for all where real text is the same; else a mark in the row of each run."""
 

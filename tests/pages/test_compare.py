@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -14,7 +16,9 @@ from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.store.database.schema import runs
 from pages._ui.compare import board as compare_board
+from pages._ui.compare import overview as compare_overview
 from pages._ui.compare import table as compare_table
+from pages._ui.examined.table import fewer
 from tests.store.span_tables import add_span
 
 
@@ -160,6 +164,28 @@ def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
     )
     assert compare_table.outcome("better", 400) == "▲ better, at 400 texts"
     assert compare_table.outcome("other size", 0) == "– no number of texts in common"
+
+
+def test_a_run_that_is_not_on_the_board_is_told_of_its_own_number_of_texts():
+    """The column's help says at how many texts the board's runs stand; this one lacks the other finding."""
+    run = SimpleNamespace(title="Filter", kept=600)
+    drawn = SimpleNamespace(number=3, promise="no proof")
+    found = [Finding("js_2gram", 0.5, 0.4, 0.6, 600, "train", "divergence", "lower is better", "utility",
+                     {"texts_a_side": 1600})]  # fmt: skip
+    at_100 = [dataclasses.replace(found[0], value=0.8, low=0.7, high=0.9, settings={"texts_a_side": 100})]
+
+    def said(equal: list[Finding] | None, cut: dict[str, int]) -> str:
+        row = compare_overview._row(run, drawn, found, equal, {"utility": "js_2gram"}, cut)  # type: ignore[arg-type]
+        return str(row[MEASURES["js_2gram"].title])
+
+    assert said(None, {"js_2gram": 100}).endswith(", of 1,600 texts")
+    assert said(None, {}) == said(found, {})
+    assert said(at_100, {"js_2gram": 100}).startswith("0.8")
+
+
+def test_values_at_fewer_texts_are_told_with_their_intervals():
+    kept = {"50": [0.91, 0.88, 0.9349], "1000": [0.5, None, None], "2000": [None, None, None]}
+    assert fewer(kept) == "0.91 (0.88 to 0.935) of 50, 0.5 of 1,000, none of 2,000"
 
 
 def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from engine.examine.findings.findings import Finding
 from engine.examine.usefulness.metrics import METRICS
@@ -22,6 +23,7 @@ SIZES = (50, 70, 100, 140, 200, 280, 400, 1_000, 2_000)
 FEWER = "at_fewer_texts"
 """The setting with a finding's values at fewer texts: number of texts -> [value, low, high]."""
 TEXTS = "texts_a_side"
+_BASIS = ("method", "source", "own_sources_left_out")  # settings that hold at any number of texts
 STEADY = {*(metric.name for metric in METRICS if metric.steady), "reference_loss"}
 
 
@@ -66,8 +68,9 @@ def at(finding: Finding, texts: int) -> Finding | None:
     values: Sequence[float | None] | None = finding.settings.get(FEWER, {}).get(str(texts))
     if values is None or values[0] is None:
         return None
-    settings = {key: value for key, value in finding.settings.items() if key != FEWER} | {TEXTS: texts}
-    return replace(finding, value=values[0], low=values[1], high=values[2], settings=settings)
+    settings = {key: finding.settings[key] for key in _BASIS if key in finding.settings} | {TEXTS: texts}
+    n = min(finding.n, texts)
+    return replace(finding, value=values[0], low=values[1], high=values[2], n=n, settings=settings)
 
 
 def in_common(sizes: Sequence[Iterable[int]]) -> tuple[int, ...] | None:
@@ -109,9 +112,19 @@ def at_one_number(
         cut[name] = min(shared)
         for run, texts in zip(sizes, shared, strict=True):
             taken = [(one, at(one, texts) if one.name == name else one) for one in result[run]]
-            # unrelated text is a level, of as many texts as there are
+            # unrelated text is a level: of as many texts, or of all there are
             result[run] = [new or one for one, new in taken if new is not None or one.reference == "unrelated"]
     return result, cut
+
+
+def none_in_common(findings: Mapping[str, Sequence[Finding]], names: Iterable[str]) -> list[str]:
+    """Return the measures that runs were measured by at clearly other numbers of texts, after `at_one_number`."""
+    found = []
+    for name in names:
+        own = [one for rows in findings.values() if (one := _own(rows, name)) is not None]
+        if any(sizes_apart(*pair) for pair in combinations(own, 2)):
+            found.append(name)
+    return found
 
 
 def _own(findings: Sequence[Finding], name: str) -> Finding | None:

@@ -73,8 +73,7 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
         if interval.value != interval.value:
             rows.append(missing(metric.name, reference, metric.nothing))
             continue
-        if reference != "unrelated":
-            settings |= _at_fewer(metric, candidate, target, less, prepared)
+        settings |= _at_fewer(metric, candidate, target, less, prepared, spread=reference != "unrelated")
         rows.append(finding(metric.name, reference, interval, **settings))
     return rows
 
@@ -84,14 +83,14 @@ def _fewer(metric: Metric, size: int) -> list[int]:
 
 
 def _at_fewer(
-    metric: Metric, candidate: Sample, target: Sample, less: Sample | None, prepared: Prepared
+    metric: Metric, candidate: Sample, target: Sample, less: Sample | None, prepared: Prepared, spread: bool
 ) -> dict[str, JSON]:
     """Return the setting that holds a metric's value and interval at each fixed smaller number of texts."""
     values: dict[str, JSON] = {}
     for texts in _fewer(metric, min(len(candidate), len(target))):
         ours, theirs = (side.drawn(texts, prepared.seed) for side in (candidate, target))
         other = None if less is None else less.drawn(texts, prepared.seed)
-        found = _measured(metric, ours, theirs, other, prepared, spread=True)
+        found = _measured(metric, ours, theirs, other, prepared, spread)
         values[str(texts)] = row(found.value, found.low, found.high)
     return {FEWER: values} if values else {}
 

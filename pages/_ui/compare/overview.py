@@ -34,11 +34,12 @@ def draw(
     """Draw the runs, newest first; two to four ticked ones can be put side by side.
 
     Args:
-        chosen: group -> the finding that the board holds runs against each other by. equal: what was found, those at
-            one number of texts, as the board draws them. cut: which number, where it is not each run's own.
+        chosen: group -> the finding that the board holds runs against each other by. equal: what was found of the
+            runs on the board, those at one number of texts, as it draws them. cut: which number, where it is not each
+            run's own.
     """
     order = sorted(runs, key=lambda run_id: drawn[run_id].number, reverse=True)
-    rows = [_row(runs[run_id], drawn[run_id], findings[run_id], equal[run_id], chosen) for run_id in order]
+    rows = [_row(runs[one], drawn[one], findings[one], equal.get(one), chosen, cut) for one in order]
     event = st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
@@ -78,15 +79,16 @@ def _side_by_side(ticked: list[str]) -> None:
 
 
 def _titled(name: str, cut: Mapping[str, int]) -> str:
-    return MEASURES[name].title + (f", at {cut[name]:,} texts of each run" if name in cut else "")
+    return MEASURES[name].title + (f", at {cut[name]:,} texts of each run on the board" if name in cut else "")
 
 
 def _row(
     run: engine.RunSummary,
     drawn: BoardRun,
     findings: Sequence[Finding],
-    equal: Sequence[Finding],
+    equal: Sequence[Finding] | None,
     chosen: Mapping[str, str],
+    cut: Mapping[str, int],
 ) -> dict[str, Any]:
     from engine.figures.board import own
 
@@ -95,12 +97,16 @@ def _row(
         "Use kept": way_kept(findings), "Leaks": leaks(findings),
     }  # fmt: skip
     for name in chosen.values():
-        found = own(equal, name)
+        found = own(findings if equal is None else equal, name)
         nothing = float("nan")
         ends = (
             (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
         )
-        shown[MEASURES[name].title] = "not measured" if found is None else cell(name, found.value, *ends)
+        said = "not measured" if found is None else cell(name, found.value, *ends)
+        texts = None if found is None else found.settings.get("texts_a_side")
+        if equal is None and name in cut and texts:  # not on the board, so of all its texts
+            said += f", of {int(texts):,} texts"
+        shown[MEASURES[name].title] = said
     return shown
 
 

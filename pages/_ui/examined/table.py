@@ -25,6 +25,7 @@ HEADINGS = {
 NUMBERS = ("Value", "Low", "High")
 FULL = {"Finding": 150, "Held against": 105, "Interval and source": 125}  # pixels, whole in a narrow window
 TOLD = ("method", "source", "why")  # settings that stand in a column of their own
+FEWER = "at_fewer_texts"  # the setting that holds values with their intervals
 HELP = {
     "holdout": "Set aside at import and used by nobody: what stands here is chance",
     "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
@@ -181,8 +182,21 @@ def _basis(finding: Finding) -> str:
 
 def _settings(finding: Finding) -> str:
     """Return what the number depends on, in the words it is kept by: sizes, models, thresholds, chance."""
-    told = ((name, value) for name, value in finding.settings.items() if name not in TOLD)
-    return "; ".join(f"{name.replace('_', ' ')}: {_said(value)}" for name, value in told if value not in (None, [], {}))
+    told = (
+        (name, fewer(value) if name == FEWER else _said(value))
+        for name, value in finding.settings.items()
+        if name not in TOLD and value not in (None, [], {})
+    )
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in told)
+
+
+def fewer(values: Mapping[str, Sequence[float | None]]) -> str:
+    """Return a finding's values at fewer texts, each with its interval where it has one."""
+    said = []
+    for texts, (value, *ends) in values.items():
+        interval = "" if None in ends else f" ({' to '.join(_said(end) for end in ends)})"
+        said.append(f"{'none' if value is None else _said(value)}{interval} of {int(texts):,}")
+    return ", ".join(said)
 
 
 def _said(value: object) -> str:
