@@ -17,14 +17,19 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-REAL = {"tests/crash", "tests/browser", "tests/cli", "tests/jobs/test_launch.py", "tests/jobs/test_shards.py",
-        "tests/jobs/test_worker.py", "tests/jobs/test_worker_environment.py"}  # fmt: skip
+REAL = {"tests/crash", "tests/browser/test_first_release.py", "tests/browser/test_folder_path.py",
+        "tests/browser/test_rounds_by_files.py", "tests/browser/test_whole_path.py", "tests/cli/test_command_line.py",
+        "tests/cli/test_encryption.py", "tests/cli/test_working.py", "tests/jobs/test_launch.py",
+        "tests/jobs/test_shards.py", "tests/jobs/test_worker.py",
+        "tests/jobs/test_worker_environment.py"}  # fmt: skip
 MAY_DIFFER = ("UNDERSTUDY_", "PYTEST_CURRENT_TEST")
+NETGUARD = ROOT / "tests" / "netguard"
 LOADED = ("torch", "spacy", "presidio_analyzer", "transformers", "sentence_transformers", "sklearn.linear_model",
           "sklearn.neighbors", "engine.pii.detect.detector", "engine.examine.battery")  # fmt: skip
 
@@ -83,8 +88,9 @@ class Server:
 
     def serves(self, environment: dict[str, str]) -> bool:
         """Say whether a child would have what a process with this environment has: modules were loaded under ours."""
-        names = {name for name in environment.keys() | self.environment.keys() if not name.startswith(MAY_DIFFER)}
-        return all(environment.get(name) == self.environment.get(name) for name in names)
+        own, others = unguarded(self.environment), unguarded(environment)
+        names = {name for name in own.keys() | others.keys() if not name.startswith(MAY_DIFFER)}
+        return all(own.get(name) == others.get(name) for name in names)
 
     def close(self) -> None:
         """End it, and the workers that still live."""
@@ -151,6 +157,8 @@ def become(wanted: dict[str, Any], connection: socket.socket, asked: Any) -> Non
         os.environ.clear()
         os.environ.update(wanted["environment"])
         os.chdir(wanted["folder"])
+        if guarded(os.environ):
+            runpy.run_path(str(NETGUARD / "sitecustomize.py"))
         reseed()
         what, *arguments = wanted["command"][2:]
         sys.argv = [what, *arguments]
@@ -172,13 +180,29 @@ def become(wanted: dict[str, Any], connection: socket.socket, asked: Any) -> Non
         os._exit(code)
 
 
+def guarded(environment: Mapping[str, str]) -> bool:
+    """Say whether a process with this environment would be watched for connections from its start."""
+    return str(NETGUARD) in environment.get("PYTHONPATH", "").split(os.pathsep)
+
+
+def unguarded(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without that guard, which a child is given by itself."""
+    paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", str(NETGUARD))]
+    return {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+
+
 def start(server: Server, folder: Any, real: Any) -> Any:
-    """Start the worker of a workspace: forked where its command is a module and its environment is the server's."""
+    """Start the worker of a workspace: forked where its command is a module and its environment is the server's.
+
+    Whoever is handed a key through a pipe is a process of its own.
+    """
+    from engine.at_rest import keys
     from engine.jobs.worker import launch
 
     environment = launch.worker_environment()
     command = launch.worker_command(folder)
-    if command[:2] != [sys.executable, "-m"] or not server.serves(environment):
+    plain = command[:2] == [sys.executable, "-m"] and keys.of(folder.path) is None
+    if not plain or not server.serves(environment):
         return real(folder)
     wanted = {"command": command, "environment": environment, "folder": str(folder.path), "log": str(folder.worker_log)}
     return Forked(server, server.ask(wanted))

@@ -23,6 +23,7 @@ import psutil
 import pytest
 
 import engine
+from engine.jobs.worker import launch
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -175,7 +176,7 @@ def server(tmp_path: Path, acting: str) -> Iterator[Server]:
     finally:
         watch.stop()
         if workspace.exists():
-            engine.open_workspace(workspace).jobs.stop_worker()
+            launch.stop_worker(engine.open_workspace(workspace).folder, 1.0)  # nobody goes on with its work
         process.terminate()
         process.wait(timeout=20)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.jobs.worker import launch
 from tests.cli.in_process import run
 
 SENTENCE = "Rosalind Achterberg, HIV positive since 2011, told nobody at work"
@@ -16,7 +17,7 @@ def notes(tmp_path):
     from engine import open_workspace
 
     opened = open_workspace(tmp_path / "w", "test")
-    opened.jobs.stop_worker()
+    launch.stop_worker(opened.folder, 1.0)  # nobody goes on with its work
     opened.close()
 
 

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from engine.__main__ import main
+from engine.jobs.worker import launch
 from engine.workspace import open_workspace
 from tests.models.hub_server import hub
 from tests.models.tiny_models import make_chat
@@ -27,7 +28,7 @@ def verb(workspace_path, capsys):
 
     yield do
     opened = open_workspace(workspace_path)
-    opened.jobs.stop_worker()
+    launch.stop_worker(opened.folder, 1.0)  # nobody goes on with its work
     opened.close()
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine import open_workspace
+from engine.jobs.worker import launch
 from tests.cli.in_process import run
 
 
@@ -20,7 +21,7 @@ def place(tmp_path):
     (tmp_path / "b.csv").write_text("\n".join(["xk,text", *rows]))
     yield tmp_path / "w", tmp_path
     opened = open_workspace(tmp_path / "w", "test")
-    opened.jobs.stop_worker()
+    launch.stop_worker(opened.folder, 1.0)  # nobody goes on with its work
     opened.close()
 
 
