@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.words import WordTable
 from engine.examine.persons.profiles import grams
 from engine.examine.stats.intervals import DRAWS, LEVEL, Interval, group_numbers
+from engine.examine.usefulness.one_thread import one_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -122,7 +123,6 @@ def teach(lesson: Lesson, seed: int, refits: int = REFITS, after: Callable[[int]
 
 def _answers(lesson: Lesson, weights: NDArray[np.float64]) -> NDArray[np.int64]:
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits
 
     rows = np.flatnonzero(weights > 0)
     known = np.unique(lesson.codes[rows])
@@ -130,7 +130,7 @@ def _answers(lesson: Lesson, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         commonest = int(np.bincount(lesson.codes[rows], weights=weights[rows]).argmax())
         return np.full(lesson.asked.shape[0], commonest, np.int64)
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS, tol=PRECISE, class_weight="balanced")
-    with threadpool_limits(limits=1):
+    with one_thread(__name__):
         model.fit(lesson.table[rows], lesson.codes[rows], sample_weight=weights[rows])
         found: NDArray[np.int64] = model.predict(lesson.asked)
     return found

@@ -34,6 +34,7 @@ from engine.examine.samples import sample, sample_units
 from engine.examine.stats.intervals import group_numbers
 from engine.examine.stats.simultaneous import wider
 from engine.examine.usefulness.downstream.downstream_scores import Marks, f1_of, macro_f1, marks_of, measured
+from engine.examine.usefulness.one_thread import one_thread
 from engine.examine.values.detected import Detected, detected
 from engine.examine.values.leaks import NO_HOLDOUT
 from engine.json_types import JSON
@@ -258,7 +259,6 @@ def _answers(lesson: _Lesson, questions: _Questions, prepared: Prepared, stage: 
 def _extracted(lesson: _Lesson, weights: NDArray[np.float64], questions: _Questions, seed: int) -> list[set[Detail]]:
     """Return the details that an extractor marks in each text asked; tokens count by their weights."""
     from sklearn.linear_model import SGDClassifier
-    from threadpoolctl import threadpool_limits
 
     rows = np.flatnonzero(weights > 0)
     told = lesson.codes[rows]
@@ -267,7 +267,7 @@ def _extracted(lesson: _Lesson, weights: NDArray[np.float64], questions: _Questi
     model = SGDClassifier(
         loss="log_loss", alpha=1e-6, max_iter=PASSES, tol=None, random_state=seed % 2**32, average=True
     )  # fmt: skip
-    with threadpool_limits(limits=1):
+    with one_thread(__name__):
         model.fit(lesson.table[rows], told, sample_weight=weights[rows])
         said = np.asarray(model.predict(questions.table), np.int64)
     ends = np.cumsum([len(one.starts) for one in questions.texts])[:-1]

@@ -18,6 +18,7 @@ from engine.examine.stats.intervals import group_numbers
 from engine.examine.usefulness.base import Sample, Value, left
 from engine.examine.usefulness.meaning.embeddings import embedded
 from engine.examine.usefulness.meaning.frechet import frechet, principal_axes
+from engine.examine.usefulness.one_thread import one_thread
 
 Rows = NDArray[np.float32]
 
@@ -236,10 +237,9 @@ def clustered(rows: Rows, seed: int) -> Rows | None:
         return None
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     number = min(CLUSTERS, len(rows) // TEXTS_A_CLUSTER)
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+    with one_thread(__name__), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # many equal texts leave clusters empty, which is no fault
         found = KMeans(number, n_init=1, random_state=seed % 2**32).fit(rows)
     centres: Rows = found.cluster_centers_.astype(np.float32)

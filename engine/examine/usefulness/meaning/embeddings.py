@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engine.errors import InternalError
 from engine.examine.usefulness.base import Sample, Value, left
+from engine.examine.usefulness.one_thread import one_thread
 
 TEXTS_A_BUCKET = 10
 REDO = 3
@@ -79,11 +80,10 @@ def mauve(sample: Sample, target: Sample, seed: int = 0) -> Value:
     if min(len(ours), len(theirs)) < left(LEAST):
         return Value(float("nan"))
     from mauve.compute_mauve import compute_mauve
-    from threadpoolctl import threadpool_limits
 
     with (
         _few_points_a_bucket(),
-        threadpool_limits(limits=1),
+        one_thread(__name__),
     ):  # many threads cost fifty times the work on samples this small
         result = compute_mauve(
             p_features=ours, q_features=theirs,
