@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_the_description_is_declared_kept_and_asked_with(workspace, corpus):
     assert not any("writes English alone" in warning for warning in plain.warnings)
     workspace.descriptions.declare(corpus, "cooking recipe", "de", "generic")
     detail = json.loads(workspace.audit.lines().query("action == 'description declared public'")["detail"].iloc[0])
+    assert re.fullmatch(r"[0-9a-f]{64}", detail.pop("row"))  # the keyed digest of what was declared
     assert detail == {"kind": "cooking recipe", "language": "de", "domain": "generic"}
     drafted = workspace.plan.draft(corpus, "public")
     assert any("writes English alone" in warning for warning in drafted.warnings)
