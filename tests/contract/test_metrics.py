@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
-from engine.examine.findings.sizes import FEWER, at
+from engine.examine.findings.sizes import FEWER, SIZES, at
 from engine.examine.measures import MEASURES
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
 from engine.examine.usefulness.part import _rows
@@ -123,7 +123,7 @@ def test_a_metric_that_moves_with_the_number_of_texts_is_taken_of_fewer_of_them_
     centres = vectors(4, 9)
     sides = [replace(sample(texts(120, i), i, vocabulary), centres=centres) for i in range(3)]
     whole = [row for row in _rows(metric, Trio(*sides, None, False), prepared) if row.value == row.value]
-    expected = [] if metric.steady else [size for size in (50, 70, 100) if size >= metric.least]
+    expected = [] if metric.steady else [size for size in SIZES if metric.least <= size < 120]
     for row in whole:
         assert [int(size) for size in row.settings.get(FEWER, {})] == expected
     for size in expected if whole else ():

@@ -19,7 +19,7 @@ from engine.examine.findings.findings import Finding
 from engine.examine.usefulness.metrics import METRICS
 from engine.json_types import JSON
 
-SIZES = (50, 70, 100, 140, 200, 280, 400, 1_000, 2_000)
+SIZES = (10, 14, 20, 28, 35, 50, 70, 100, 140, 200, 280, 400, 1_000, 2_000)
 FEWER = "at_fewer_texts"
 """The setting with a finding's values at fewer texts: number of texts -> [value, low, high]."""
 TEXTS = "texts_a_side"

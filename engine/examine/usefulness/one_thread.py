@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 
-def one_thread(where: str) -> AbstractContextManager[Any]:
+def one_thread(where: str) -> AbstractContextManager[object]:
     """Return a context in which the libraries that are loaded work on one thread.
 
     Args:
         where: the module that fits, once what it fits with is imported. Looking for a process' libraries takes longer
             than a small fit, so each module looks once.
     """
-    limit: AbstractContextManager[Any] = _libraries(where).limit(limits=1)
+    limit: AbstractContextManager[object] = _libraries(where).limit(limits=1)
     return limit
 
 
