@@ -152,15 +152,11 @@ def acting() -> str:
     return "custodian"
 
 
-@pytest.fixture
-def server(tmp_path: Path, acting: str) -> Iterator[Server]:
-    """Start `streamlit run app.py` on a fresh workspace; end it and its worker afterwards."""
-    workspace, log, port = tmp_path / "workspace", tmp_path / "server.log", free_port()
+@contextmanager
+def serving(workspace: Path, log: Path) -> Iterator[Server]:
+    """Run `streamlit run app.py` on a workspace; end it and its worker afterwards."""
+    port = free_port()
     environment = {**os.environ, "UNDERSTUDY_WORKSPACE": str(workspace), "OMP_NUM_THREADS": "2"}
-    if acting:
-        opened = engine.open_workspace(workspace)
-        opened.settings.set_actor(acting)
-        opened.close()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -179,6 +175,18 @@ def server(tmp_path: Path, acting: str) -> Iterator[Server]:
             launch.stop_worker(engine.open_workspace(workspace).folder, 1.0)  # nobody goes on with its work
         process.terminate()
         process.wait(timeout=20)
+
+
+@pytest.fixture
+def server(tmp_path: Path, acting: str) -> Iterator[Server]:
+    """Run the application on a fresh workspace."""
+    workspace = tmp_path / "workspace"
+    if acting:
+        opened = engine.open_workspace(workspace)
+        opened.settings.set_actor(acting)
+        opened.close()
+    with serving(workspace, tmp_path / "server.log") as running:
+        yield running
 
 
 @contextmanager
