@@ -22,7 +22,7 @@ _SURFACE = ("text", "entity_value", "span_text", "surface")
 _TYPES = {"DIRECT": "direct", "QUASI": "quasi", "NONE": "none", "NO_MASK": "none"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GoldSpan:
     """One gold span of one record; `identifier_type` and `entity_id` are None when the file does not say."""
 

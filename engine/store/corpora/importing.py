@@ -24,6 +24,8 @@ from engine.store.session import Session
 if TYPE_CHECKING:
     from engine.corpus.build import BuiltCorpus
 
+AT_ONCE = 20_000  # rows that are made at once for the database: of a million records they would take gigabytes
+
 
 def keep(
     connection: Connection,
@@ -69,26 +71,24 @@ def keep(
     }
     row = rows.put(connection, session.key, rows.CORPORA, values)
     records = built.records
-    connection.execute(
-        record_index.insert(),
-        [
-            {"corpus_id": corpus_id, "position": i, "record_id": r, "split": s}
-            for i, (r, s) in enumerate(zip(records["record_id"], records["split"]))
-        ],
-    )
+    for begin in range(0, len(records), AT_ONCE):
+        some = records.iloc[begin : begin + AT_ONCE]
+        index = [
+            {"corpus_id": corpus_id, "position": begin + i, "record_id": r, "split": s}
+            for i, (r, s) in enumerate(zip(some["record_id"], some["split"]))
+        ]
+        connection.execute(record_index.insert(), index)
     if len(gold):
         places = {r: (i, t) for i, (r, t) in enumerate(zip(records["record_id"], records["text"]))}
-        insert_spans(
-            connection,
-            span_rows(
-                _found(gold),
-                corpus_id=corpus_id,
-                places=places,
-                key=session.key,
-                origin="gold",
-                active=True,
-            ),
-        )
+        for begin in range(0, len(gold), AT_ONCE):
+            found = _found(gold.iloc[begin : begin + AT_ONCE])
+            insert_spans(
+                connection,
+                span_rows(
+                    found, corpus_id=corpus_id, places=places, key=session.key, origin="gold", active=True
+                ),
+            )
+        del places
         weigh(connection, corpus_id)
         refresh(connection, corpus_id)
     marks.add(connection, corpus_id, marks.total(connection, session.key, corpus_id))

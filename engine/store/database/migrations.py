@@ -209,6 +209,12 @@ def sealed_runs(connection: Connection) -> None:
         dialect.add_column(connection, "runs", schema.runs.c.sealed)
 
 
+def span_state_index(connection: Connection) -> None:
+    """Add the index by which marks are counted after each decision."""
+    index = next(one for one in schema.spans.indexes if one.name == "ix_span_state")
+    index.create(connection, checkfirst=True)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -238,6 +244,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     shard_table,
     chained_decisions,
     sealed_runs,
+    span_state_index,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

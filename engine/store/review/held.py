@@ -37,7 +37,7 @@ from engine.store.logs import about
 from engine.store.logs.breaks import Link, cut_off, within
 from engine.store.records import digest
 from engine.store.review import chained, marks
-from engine.store.review.memory import forget, remembered
+from engine.store.review.memory import forget, spared
 from engine.store.rows import AnyRow
 from engine.store.session import Session
 
@@ -73,7 +73,8 @@ def of_corpus(session: Session, corpus_id: str, *, anew: bool = True) -> tuple[s
     """Return what does not hold of a corpus' decisions, its marks and the audit log, in sentences.
 
     Args:
-        anew: go through all of it; otherwise what was found is remembered until a decision or a mark changes.
+        anew: go through all of it; otherwise what was found is remembered until a decision or a mark changes, and
+            where going through it takes long, for a while after.
     """
     if anew:
         kept = heads.kept(session.folder, audit.CHAIN.name)  # before the database is read: it may not be ahead of it
@@ -84,7 +85,7 @@ def of_corpus(session: Session, corpus_id: str, *, anew: bool = True) -> tuple[s
         if found:
             forget(corpus_id)  # pages tell it too
         return found
-    return remembered(session.db, corpus_id, "decisions held", lambda c: _found(c, session, corpus_id, anew=False))
+    return spared(session.db, corpus_id, "decisions held", lambda c: _found(c, session, corpus_id, anew=False))
 
 
 def demand(session: Session, corpus_id: str) -> None:

@@ -16,7 +16,7 @@ from engine.store.database import schema
 from engine.store.disk import heads
 from engine.store.logs import about
 from engine.store.logs.check import check_logs
-from engine.store.review import chained, held, marks
+from engine.store.review import chained, held, marks, memory
 from engine.store.review.bulk import Choice
 from engine.store.review.desk.steps import Step
 from engine.store.store import Store
@@ -341,6 +341,28 @@ def test_pages_use_what_is_remembered_until_a_decision_is_made(store, reviewed):
     edited(store, "UPDATE decisions SET actor = 'tester' WHERE number = 1")
     store.review.decide(reviewed.id, spans_of(store, reviewed, "id12"), "reject")
     assert held.of_corpus(store.session, reviewed.id, anew=False) == ()
+
+
+def test_what_takes_long_is_not_gone_through_at_every_decision_but_for_a_release(store, reviewed, monkeypatch):
+    monkeypatch.setattr(memory, "CHEAP", 0.0)
+    monkeypatch.setattr(memory, "SPARING", 1e9)
+    gone_through = []
+    found = held._found
+    monkeypatch.setattr(held, "_found", lambda *given, **more: gone_through.append(1) or found(*given, **more))
+    for record in ("id12", "id13", "id14"):
+        store.review.decide(reviewed.id, [spans_of(store, reviewed, record)[0]], "reject")
+        assert held.of_corpus(store.session, reviewed.id, anew=False) == ()
+    assert len(gone_through) == 1
+    edited(store, "UPDATE decisions SET actor = 'Dora' WHERE number = 1")
+    assert held.of_corpus(store.session, reviewed.id, anew=False) == (), "this is what waiting costs"
+    with pytest.raises(RefusedError):
+        held.demand(store.session, reviewed.id)
+    assert held.of_corpus(store.session, reviewed.id, anew=False) != (), "and what was found meanwhile is told"
+    monkeypatch.setattr(memory, "SPARING", 0.0)
+    edited(store, "UPDATE decisions SET actor = 'tester' WHERE number = 1")
+    store.review.decide(reviewed.id, [spans_of(store, reviewed, "id15")[0]], "reject")
+    assert held.of_corpus(store.session, reviewed.id, anew=False) == ()
+
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ spans = Table(
     Column("entity_key", String(32)),  # of gold spans: keyed digest of the entity that the file says they mention
     Index("ix_span_record", "corpus_id", "active", "position"),
     Index("ix_span_value", "corpus_id", "active", "value_key", "label", "state", "decided", "position"),
+    Index("ix_span_state", "corpus_id", "active", "label", "state", "decided"),
     sqlite_autoincrement=True,
 )
 
