@@ -84,9 +84,7 @@ def keep(
             found = _found(gold.iloc[begin : begin + AT_ONCE])
             insert_spans(
                 connection,
-                span_rows(
-                    found, corpus_id=corpus_id, places=places, key=session.key, origin="gold", active=True
-                ),
+                span_rows(found, corpus_id=corpus_id, places=places, key=session.key, origin="gold", active=True),
             )
         del places
         weigh(connection, corpus_id)

@@ -364,7 +364,6 @@ def test_what_takes_long_is_not_gone_through_at_every_decision_but_for_a_release
     assert held.of_corpus(store.session, reviewed.id, anew=False) == ()
 
 
-
 @pytest.fixture
 def run_id(store, reviewed):
     """A run that was made after the review, and may leave under the exploratory policy."""
