@@ -85,6 +85,22 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--sample",), {"help": "a made-up sample corpus instead of a file"}),
                 (("--name",), {"help": "name of the corpus"}),
                 (("--text",), {"help": "column with the text"}),
+                (
+                    ("--also-text",),
+                    {
+                        "action": "append",
+                        "default": [],
+                        "metavar": "COLUMN",
+                        "help": "a further column of text of the same record; each comes under its name",
+                    },
+                ),
+                (
+                    ("--in-order",),
+                    {
+                        "metavar": "COLUMN",
+                        "help": "put the rows of one person together as one text, in the order of this column",
+                    },
+                ),
                 (("--id",), {"help": "column with the record id"}),
                 (
                     ("--source",),

@@ -14,6 +14,7 @@ import pandas as pd
 from engine.corpus.columns.columns import MAX_CHARACTERS, Columns, read_columns
 from engine.corpus.columns.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
 from engine.corpus.columns.mapping import ColumnMapping
+from engine.corpus.columns.together import together
 from engine.corpus.label_rules import label_holders
 from engine.corpus.people.marks import PeopleMarks, people_marks
 from engine.corpus.people.population import former_short_hashes, unit_hashes
@@ -81,6 +82,7 @@ def build_corpus(
         DataError: the table breaks a rule. UserError: a setting does.
     """
     _check_settings(mapping, unit, cap, holdout_rate)
+    table, mapping = together(table, mapping, filename)
     columns = read_columns(table, mapping, filename)
     units = unit_names(columns.record_ids, columns.source_ids, unit)
     split = assign_split(units, columns.record_ids, holdout_rate=holdout_rate, cap=cap, key=key)

@@ -179,3 +179,37 @@ class TestProposals:
     def test_the_text_stands_first_in_the_preview(self, empty, visit):
         app = self.loaded(visit)
         assert list(app.dataframe[0].value.columns) == ["note", "patient_nr", "age"]
+
+
+class TestTogether:
+    def test_columns_and_rows_are_put_together(self, empty, visit):
+        app = visit("load")
+        lines = [f"p{i % 6},{1 + i // 6},note {i} about a visit,plan {i} for the knee" for i in range(24)]
+        data = "\n".join(["patient,number,note,plan", *lines]).encode()
+        app.file_uploader(key="load.file.0").upload("notes.csv", data).run()
+
+        def box(start: str):
+            return next(one for one in (*app.selectbox, *app.multiselect) if (one.key or "").startswith(start))
+
+        box("load.map.order").set_value("number").run()
+        assert not app.exception
+        assert "each person counts with one record" in words(app)
+        assert not [one for one in app.number_input if (one.key or "").startswith("load.cap")]
+        box("load.map.more").set_value(["plan"]).run()
+        app.slider(key="load.holdout").set_value(5).run()
+        app.button(key="load.import").click().run()
+        assert not app.exception
+        (corpus,) = engine.open_workspace(empty).corpora.all()
+        assert (corpus.records, corpus.units, corpus.cap, corpus.unit) == (6, 6, 1, "source")
+        assert "24 rows were put together to 6 texts" in words(app)
+
+    def test_a_person_taken_back_takes_the_order_back(self, empty, visit):
+        app = visit("load")
+        app.file_uploader(key="load.file.0").upload("visits.csv", visits()).run()
+        boxes = {(one.key or "").rsplit(".", 1)[0]: one for one in app.selectbox}
+        boxes["load.map.order"].set_value("age").run()
+        assert "each person counts with one record" in words(app)
+        next(one for one in app.selectbox if (one.key or "").startswith("load.map.source")).set_value("(none)").run()
+        assert not app.exception
+        assert not [one for one in app.selectbox if (one.key or "").startswith("load.map.order")]
+        assert not app.button(key="load.import").disabled or "Choose the column" in words(app)

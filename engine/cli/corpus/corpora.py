@@ -72,7 +72,7 @@ def _mapping(options: Namespace, preview: FilePreview) -> ColumnMapping:
     text = options.text or guess.text
     if not text:
         raise UserError("no column looks like text; name it with --text")
-    named = {text, options.id, options.label, options.spans, *options.keep}
+    named = {text, options.id, options.label, options.spans, options.in_order, *options.also_text, *options.keep}
     source = options.source
     if source is None and person is not None and person.column not in named and not options.no_source:
         if person.by == "name":
@@ -85,7 +85,7 @@ def _mapping(options: Namespace, preview: FilePreview) -> ColumnMapping:
         say(warning)
     return ColumnMapping(
         text=text, record_id=options.id, source_id=source, label=options.label, keep=tuple(options.keep),
-        spans=options.spans or guess.spans,
+        spans=options.spans or guess.spans, more_texts=tuple(options.also_text), order=options.in_order,
     )  # fmt: skip
 
 

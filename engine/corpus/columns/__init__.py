@@ -2,6 +2,7 @@
 
     mapping              which column plays which part, and a first guess at it
     columns, cells       the mapped columns read and checked; one cell of any format as text
+    together             several columns, or the rows of one person in order, as one text
     gold                 spans that came with the records
     preview, proposals   what the Load page shows before anything is imported, and what may be proposed from it
 

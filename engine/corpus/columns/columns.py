@@ -37,8 +37,8 @@ class Columns:
 
 def read_columns(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> Columns:
     """Return the checked columns; rows whose text is empty are left out and counted."""
-    _check_present(table, mapping, filename)
-    numbers = [int(row) for row in table.index] if table.index.name == "row" else list(range(1, len(table) + 1))
+    check_present(table, mapping, filename)
+    numbers = row_numbers(table)
     reader = _CellReader(filename, numbers)
     texts = reader.texts(list(table[mapping.text]))
     if sum(map(len, texts)) > MAX_TOTAL_CHARACTERS:
@@ -74,7 +74,18 @@ def read_columns(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> 
     )
 
 
-def _check_present(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> None:
+def row_numbers(table: pd.DataFrame) -> list[int]:
+    """Return the numbers by which messages name the rows of a table."""
+    return [int(row) for row in table.index] if table.index.name == "row" else list(range(1, len(table) + 1))
+
+
+def read_texts(table: pd.DataFrame, column: str, filename: str) -> list[str]:
+    """Return every text of a column, the empty string for a missing one, or raise `DataError`."""
+    return _CellReader(filename, row_numbers(table)).texts(list(table[column]))
+
+
+def check_present(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> None:
+    """Raise `DataError` where a mapped column is not there, or there twice."""
     if table.columns.has_duplicates:
         raise DataError("two columns have the same name; rename one of them", file=filename, rule="unique column names")
     if not len(table):

@@ -7,7 +7,7 @@ maps them to its own. Spellings of other tools for the same keys are understood.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,22 @@ def parse_spans_cell(cell: object) -> list[dict[str, object]]:
     if not isinstance(cell, list | tuple) or not all(isinstance(item, dict) for item in cell):
         raise SpanRuleError("its spans are not a list of objects with start, end and label", "spans are a list")
     return [{str(key): plain(value) for key, value in item.items()} for item in cell]
+
+
+def shifted(spans: Sequence[Mapping[str, object]], by: int) -> list[dict[str, object]]:
+    """Return span objects as they stand behind so many further characters; `read_spans` checks them."""
+    if not by:
+        return [dict(span) for span in spans]
+    moved = []
+    for span in spans:
+        ends = {name: value for name in (*_START, *_END) if (value := span.get(name)) is not None}
+        moved.append({**span, **{name: _moved(value, by) for name, value in ends.items()}})
+    return moved
+
+
+def _moved(value: object, by: int) -> object:
+    """Return an offset further on; what is none stays as it is and is refused as that."""
+    return value + by if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def read_spans(cell: object, text: str) -> list[GoldSpan]:

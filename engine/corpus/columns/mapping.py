@@ -38,7 +38,11 @@ DEFAULT_CAP = 5  # records of one source
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """Column names by part; None means absent. Columns neither mapped nor in `keep` are dropped."""
+    """Column names by part; None means absent. Columns neither mapped nor in `keep` are dropped.
+
+    more_texts: further columns of text of the same record, put behind the first. order: days or numbers by which the
+    rows of one person are put together as one text (`engine.corpus.columns.together`).
+    """
 
     text: str
     record_id: str | None = None
@@ -46,9 +50,12 @@ class ColumnMapping:
     label: str | None = None
     keep: tuple[str, ...] = ()
     spans: str | None = None
+    more_texts: tuple[str, ...] = ()
+    order: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", tuple(self.keep))
+        object.__setattr__(self, "more_texts", tuple(self.more_texts))
 
     def roles(self) -> dict[str, str]:
         """Return part -> column for every mapped part."""
@@ -58,6 +65,8 @@ class ColumnMapping:
             ("source_id", self.source_id),
             ("label", self.label),
             ("spans", self.spans),
+            ("order", self.order),
+            *((f"text {number}", name) for number, name in enumerate(self.more_texts, 2)),
         )
         return {role: column for role, column in pairs if column}
 
@@ -70,6 +79,10 @@ class ColumnMapping:
             if column in taken:
                 raise UserError(f"{role}: its column is already mapped as {taken[column]}; choose another column")
             taken[column] = role
+        if self.order and not self.source_id:
+            raise UserError(
+                "order: rows are put together person by person, so map the column that says whose row each is"
+            )
 
 
 def suggest_mapping(frame: pd.DataFrame) -> ColumnMapping:
@@ -135,9 +148,10 @@ def _is_spans(values: list[object]) -> bool:
         return False
 
 
-def default_cap(unit: str) -> int:
+def default_cap(unit: str, mapping: ColumnMapping | None = None) -> int:
     """Return how many records a unit contributes where nobody says otherwise: a constant, never read from a file.
 
     Noise grows with the cap, and records beyond it are left aside; 5 keeps both small for notes of patients or cases.
+    Where a person's rows are put together, nobody has more than one record, whatever the file holds.
     """
-    return DEFAULT_CAP if unit == "source" else 1
+    return 1 if unit != "source" or (mapping is not None and mapping.order) else DEFAULT_CAP

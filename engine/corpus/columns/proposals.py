@@ -67,7 +67,7 @@ def largest_cap(table: pd.DataFrame, mapping: ColumnMapping, unit: str) -> int:
 
     Private, until a person declares that it may be public.
     """
-    if unit != "source" or not mapping.source_id or mapping.source_id not in table.columns:
+    if unit != "source" or mapping.order or not mapping.source_id or mapping.source_id not in table.columns:
         return 1
     texts = (cell_text(cell) for cell in table[mapping.source_id])
     return max(Counter(text.strip() for text in texts if text and text.strip()).values(), default=1)

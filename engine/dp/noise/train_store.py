@@ -54,17 +54,23 @@ class FolderKeeper:
         self._path = folder / file
 
     def load(self) -> tuple[dict[str, str], dict[str, Tensor]] | None:
-        """Return what was saved last, or None."""
+        """Return what was saved last, or None; a file that was cut or overwritten is gone.
+
+        What trains without noise begins anew then, and comes to the same end; a training that was paid for is refused.
+        """
         if not self._path.is_file():
             return None
-        from safetensors import safe_open
+        from safetensors import SafetensorError, safe_open
         from safetensors.torch import load
 
-        if files.encrypted(self._path):
-            body = files.read_bytes(self._path)
-            return metadata(body), load(body)
-        with safe_open(self._path, framework="pt") as file:
-            return dict(file.metadata() or {}), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        try:
+            if files.encrypted(self._path):
+                body = files.read_bytes(self._path)
+                return metadata(body), load(body)
+            with safe_open(self._path, framework="pt") as file:
+                return dict(file.metadata() or {}), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        except (SafetensorError, ValueError):
+            return None
 
     def save(self, about: dict[str, str], tensors: Mapping[str, Tensor]) -> None:
         """Replace what was saved before: written whole, flushed to disk, then put in its place."""

@@ -7,7 +7,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from engine.errors import RefusedError
 from engine.store import model_settings
+from engine.store.logs import about
 from engine.store.session import Session
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ class ModelCache:
             needs: what a method asks of the model, see `Catalogue.load`.
 
         Raises:
-            UserError: the model is unknown or refused, or a consent is missing.
+            UserError: the model is unknown or refused, or a consent is missing. RefusedError: there is one, and the log
+                that holds it was changed.
         """
         if model == BUILTIN:
             return self._builtin()
@@ -74,6 +77,11 @@ class ModelCache:
         if session is not None and settings is not None:
             with session.db.read() as connection:
                 given = _consent(connection, settings, corpus_id)
+                if given is not None and not about.sound(connection, session.key, given.corpus_id):
+                    raise RefusedError(
+                        "The audit log's lines about this corpus do not hold, so no consent in it counts and no text "
+                        "is sent; `audit --verify` says what was done."
+                    )
             key = model_settings.read_key(session.folder, settings)
         return self._get(name, lambda: known.load(model, key=key, consent=given))
 

@@ -1,11 +1,16 @@
 """Mechanism outputs of one run: kept, with the ledger's line, before anything uses them.
 
+Each row carries a digest under the workspace key, beside its shape, over what was asked, what it cost and what came
+out, so that nobody without the key puts other values in the place of noisy ones before a run goes on with them. A run
+that an earlier edition asked for has none.
+
 Privacy posture: values are noisy statistics, or exact ones that the custodian declared public; they are
 deleted with their run. Ledger lines hold the event only.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Mapping
 
@@ -19,9 +24,12 @@ from engine.dp.noise.outputs import Stored
 from engine.errors import InternalError, RefusedError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget import reservations
-from engine.store.chain import canonical, now
+from engine.store.chain import canonical, keyed, now
 from engine.store.database.database import Database
 from engine.store.database.schema import mechanism_outputs, runs
+from engine.store.logs import about
+from engine.store.rows import AnyRow
+from engine.store.runs.chained import ASKED, DRAWS
 
 ROUNDING = 1e-6  # relative; sums of the same losses in another order
 
@@ -43,7 +51,8 @@ class RunOutputs:
             ).first()
         if row is None:
             return None
-        values = np.frombuffer(row[3], dtype="<f8").reshape(row.shape).astype(np.float64)
+        shape = self._opened(key, row)
+        values = np.frombuffer(row[3], dtype="<f8").reshape(shape).astype(np.float64)
         return Stored(json.loads(row.request), Event.from_dict(json.loads(row.event)), values)
 
     def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
@@ -54,6 +63,8 @@ class RunOutputs:
             RefusedError: the reservation is older than a restore of the workspace.
         """
         array = np.ascontiguousarray(values, dtype="<f8")
+        asked, cost, shape = canonical(dict(request)), canonical(event.as_dict()), list(array.shape)
+        sealed = self._digest(key, asked, cost, shape, array.tobytes())
         with self._database.write() as connection:
             seq = self._next(connection, key)
             self._line(connection, event)
@@ -62,13 +73,36 @@ class RunOutputs:
                     run_id=self._run_id,
                     key=key,
                     seq=seq,
-                    request=canonical(dict(request)),
-                    event=canonical(event.as_dict()),
-                    shape=list(array.shape),
+                    request=asked,
+                    event=cost,
+                    shape={"shape": shape, "sealed": sealed},
                     values=array.tobytes(),
                     at=now(),
                 )
             )
+
+    def _opened(self, key: str, row: AnyRow) -> list[int]:
+        """Return the shape of an output, or refuse one that is not as it was drawn."""
+        if isinstance(row.shape, list) and not self._sealing():
+            return row.shape
+        kept = row.shape if isinstance(row.shape, dict) else {}
+        own = self._digest(key, row.request, row.event, kept.get("shape"), row[3])
+        if not hmac.compare_digest(own.encode(), str(kept.get("sealed")).encode()):
+            raise RefusedError(
+                "What a mechanism of this run drew was changed outside of the program, so the run cannot go on. Cancel "
+                "it and start a new one; what it drew stays spent."
+            )
+        return kept["shape"]
+
+    def _sealing(self) -> bool:
+        """Say whether the log tells that what this run draws is sealed."""
+        with self._database.read() as connection:
+            told = about.told(connection, (ASKED,), self._run_id)
+            return any(DRAWS in said for _, _, said in told)
+
+    def _digest(self, *parts: object) -> str:
+        plain = [one.hex() if isinstance(one, bytes) else one for one in parts]
+        return keyed(self._key, "mechanism output", [self._run_id, *plain])
 
     def _next(self, connection: Connection, key: str) -> int:
         table = mechanism_outputs

@@ -68,7 +68,8 @@ class Corpora:
         Args:
             source: path of the file or folder, or the bytes of an upload.
             filename: its name; the suffix chooses the reader.
-            mapping: which columns hold text, id, source, label and gold spans.
+            mapping: which columns hold text, id, source, label and gold spans; whether several of them are one text,
+                and the rows of one person too.
             name: what the corpus is called, 1 to 120 characters.
             unit: whom a guarantee protects, `record` or `source`.
             cap: records a unit may contribute, at least 1; None takes 1 for a record and 5 for a source, whatever the
@@ -248,7 +249,7 @@ class Corpora:
 
         name = _checked_name(name)
         if cap is None:
-            cap = largest_cap(table, mapping, unit) if cap_from_file else default_cap(unit)
+            cap = largest_cap(table, mapping, unit) if cap_from_file else default_cap(unit, mapping)
         built = build_corpus(
             table,
             mapping,

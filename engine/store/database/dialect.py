@@ -39,6 +39,9 @@ SQLITE, POSTGRESQL = "sqlite", "postgresql"
 WHOLE = BigInteger().with_variant(Integer(), SQLITE)  # 64 bits on both; SQLite numbers rows of INTEGER alone
 BYTEWISE = "C"  # PostgreSQL's name for the order of code points, in which SQLite compares text
 REFUSAL = "understudy_append_only"
+REFUSING = (  # what that function of PostgreSQL does
+    " BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; END "
+)
 
 
 def kind(connection: Connection) -> str:
@@ -124,14 +127,10 @@ def forbid_changes(connection: Connection, table: str) -> None:
     """Have the database refuse to change or delete lines of a table."""
     if kind(connection) == SQLITE:
         for verb in ("UPDATE", "DELETE"):
-            connection.exec_driver_sql(
-                f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-            )
+            connection.exec_driver_sql(f"CREATE TRIGGER IF NOT EXISTS {_refusal(table, verb)}")
         return
     connection.exec_driver_sql(
-        f"CREATE OR REPLACE FUNCTION {REFUSAL}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        "RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; END $$"
+        f"CREATE OR REPLACE FUNCTION {REFUSAL}() RETURNS trigger LANGUAGE plpgsql AS $${REFUSING.replace('%', '%%')}$$"
     )
     for verb in ("UPDATE", "DELETE", "TRUNCATE"):
         each = "STATEMENT" if verb == "TRUNCATE" else "ROW"
@@ -141,19 +140,37 @@ def forbid_changes(connection: Connection, table: str) -> None:
         )
 
 
-def added_to(connection: Connection, tables: Collection[str]) -> list[str]:
-    """Return the triggers and rules of these tables, in words; the database acts by them beside what it is told."""
+def _refusal(table: str, verb: str) -> str:
+    """Return the trigger by which SQLite refuses to change lines of a table, as it keeps it."""
+    return (
+        f"{table}_no_{verb.lower()} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+    )
+
+
+def strangers(connection: Connection) -> list[str]:
+    """Return the triggers, rules and views that the program did not make, in words, in whatever table they are.
+
+    The database acts by them beside what it is told, or answers one question otherwise than the next.
+    """
     if kind(connection) == SQLITE:
-        found = "SELECT 'trigger', name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN :tables"
-    else:
-        found = (
-            "SELECT 'trigger', t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid "
-            "WHERE NOT t.tgisinternal AND c.relname IN :tables AND c.relnamespace = current_schema()::regnamespace "
-            "UNION ALL SELECT 'rule', rulename FROM pg_rules "
-            "WHERE tablename IN :tables AND schemaname = current_schema()"
-        )
-    rows = connection.execute(text(found).bindparams(bindparam("tables", list(tables), expanding=True)))
-    return sorted(f"the {what} {name}" for what, name in rows)
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')"
+        rows = connection.exec_driver_sql(query).all()
+        return sorted(f"the {row.type} {row.name}" for row in rows if not _own(row.tbl_name, row.sql))
+    found = text(
+        "SELECT 'trigger', t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid "
+        "JOIN pg_proc AS p ON p.oid = t.tgfoid "
+        "WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace "
+        "AND NOT (p.proname = :refusal AND p.prosrc = :refusing AND t.tgqual IS NULL) "
+        "UNION ALL SELECT 'rule', rulename FROM pg_rules WHERE schemaname = current_schema() "
+        "UNION ALL SELECT 'view', viewname FROM pg_views WHERE schemaname = current_schema()"
+    )
+    named = connection.execute(found, {"refusal": REFUSAL, "refusing": REFUSING})
+    return sorted(f"the {what} {name}" for what, name in named)
+
+
+def _own(table: str, said: str | None) -> bool:
+    """Say whether a trigger of SQLite is one of those that refuse to change lines."""
+    return any(said == f"CREATE TRIGGER {_refusal(table, verb)}" for verb in ("UPDATE", "DELETE"))
 
 
 def expect_changes(connection: Connection, table: str) -> None:

@@ -34,6 +34,7 @@ from engine.store.database.schema import (
     pools,
     releases,
     revocations,
+    settings,
     signatures,
     waivers,
 )
@@ -53,7 +54,8 @@ class Kind:
         table: the rows. noun: what one is called. acts: actions of the lines about one. of: name in a line's detail of
             what it is about, and of the column that holds it; empty where that is the line's subject.
         column: that holds what a line is about. ends: actions of lines after which there is none of the subject.
-        where: value of the column `what`. grows: every row stays; otherwise a later one replaces it.
+        where: value of the column `what`. before: what stands in the column before what a line is about.
+        grows: every row stays; otherwise a later one replaces it.
         with_corpus: the rows go with their corpus.
     """
 
@@ -64,6 +66,7 @@ class Kind:
     of: str = ""
     ends: tuple[str, ...] = ()
     where: str = ""
+    before: str = ""
     grows: bool = True
     with_corpus: bool = False
 
@@ -82,9 +85,12 @@ DESCRIPTION = _declared("description", ("description declared public",), where="
 POOLS = Kind(pools, "pool", ("pool imported",), "name", ends=("pool deleted",), grows=False)
 PACKS = Kind(packs, "prompt pack", ("prompt pack logged",), "id")
 CORPORA = Kind(corpora, "corpus", ("corpus imported",), "id", with_corpus=True)
-KINDS = (CORPORA, MEMBERS, SIGNATURES, WAIVERS, POLICIES, RELEASES, REVOCATIONS, LABELS, CAP, DESCRIPTION, POOLS, PACKS)
+ANSWERS = Kind(settings, "answers of the assessment", ("assessment answered",), "key", before="assessment.",
+               grows=False, with_corpus=True)  # fmt: skip
 RESTED_ON = (CORPORA, MEMBERS, SIGNATURES, WAIVERS, POLICIES, LABELS, CAP, DESCRIPTION)
 """What a release rests on beside its run."""
+KINDS = (*RESTED_ON, ANSWERS, RELEASES, REVOCATIONS, POOLS, PACKS)
+OF_A_SUBJECT = ("corpus_id", "run_id", "release_id")  # columns by which a kind's rows are found
 NOT_HELD = {
     "releases": ("path",),  # a copy that could not be put in its place stays in the workspace
     "corpora": ("name", "warnings", "population", "span_source", "spans_at", "detected_at", "revision", "detector"),
@@ -127,7 +133,7 @@ def breaks(
     """Return a sentence for each subject whose rows are not those that the log tells of.
 
     Args:
-        subjects: only these, of kinds whose rows are a corpus or about one or a run.
+        subjects: only these, of kinds whose rows are a corpus or a release, or about one of them or a run.
     """
     return [one for kind in kinds for one in _of_kind(connection, key, kind, subjects)[0]]
 
@@ -162,9 +168,9 @@ def _of_kind(
 ) -> tuple[list[str], list[str]]:
     """Return what does not hold of rows of a kind, and what is not under the log."""
     told, left = _told(connection, kind), dict[str, Counter[str]]()
-    some = subjects if kind is CORPORA or kind.column in ("corpus_id", "run_id") else None
+    some = subjects if kind in (CORPORA, RELEASES, ANSWERS) or kind.column in OF_A_SUBJECT else None
     for row in _rows(connection, kind):
-        subject = str(getattr(row, kind.column))
+        subject = str(getattr(row, kind.column)).removeprefix(kind.before)
         if some is None or subject in some:
             left.setdefault(subject, Counter())[digest(key, kind, dict(row._mapping))] += 1
     found, old = [], []
@@ -173,7 +179,7 @@ def _of_kind(
             continue
         one, there = told.get(subject, _Told()), left.get(subject, Counter())
         missing, more = (one.rows - there).total(), (there - one.rows).total()
-        called = f"{kind.noun} of {subject}" if kind.column in ("identity", "run_id", "corpus_id") else (
+        called = f"{kind.noun} of {subject}" if kind.column in ("identity", "run_id", "corpus_id", "key") else (
             f"{kind.noun} {subject}")  # fmt: skip
         if missing or there.total() < one.rows.total() + (one.earlier if kind.grows else 0):
             found.append(f"{called}: changed or removed.")
@@ -192,7 +198,11 @@ def _rows(connection: Connection, kind: Kind) -> Iterator[AnyRow]:
         for column in kind.table.c
     ]
     query = select(*columns)
-    yield from connection.execute(query.where(kind.table.c.what == kind.where) if kind.where else query)
+    if kind.where:
+        query = query.where(kind.table.c.what == kind.where)
+    if kind.before:
+        query = query.where(kind.table.c[kind.column].startswith(kind.before, autoescape=True))
+    yield from connection.execute(query)
 
 
 def _told(connection: Connection, kind: Kind) -> dict[str, _Told]:

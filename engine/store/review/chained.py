@@ -49,6 +49,12 @@ _MARKS = (
     .order_by(log.c.seq.desc())
     .limit(1)
 )
+_REVISION = (
+    select(log.c.detail)
+    .where(log.c.subject == _OF, log.c.action.in_(TELLING), log.c.detail.contains('"revision":'))
+    .order_by(log.c.seq.desc())
+    .limit(1)
+)
 _encoded = json.JSONEncoder(separators=(",", ":"), sort_keys=True, default=repr).encode
 
 
@@ -82,8 +88,16 @@ def append(connection: Connection, key: bytes, corpus_id: str, events: Sequence[
     marks.add(connection, corpus_id, head=(int(str(rows[-1]["number"])), str(rows[-1]["digest"])))
 
 
+def revision(connection: Connection, corpus_id: str) -> int:
+    """Return the number of a corpus' review: the one that stands there, or that a line told of if it was more."""
+    there = connection.execute(select(corpora.c.revision).where(corpora.c.id == corpus_id)).scalar()
+    detail = connection.execute(_REVISION, {"of_corpus": corpus_id}).scalar()
+    told = None if detail is None else about.said_in(detail).get("revision")
+    return max(one if isinstance(one, int) else 0 for one in (there, told))
+
+
 def told(connection: Connection, key: bytes, corpus_id: str) -> dict[str, str | int]:
-    """Return what a line of the audit log holds of a corpus' decisions: `decisions`, `head` and `marks`.
+    """Return what a line of the audit log holds of a corpus' decisions: `decisions`, `head`, `marks` and `revision`.
 
     The sum of the marks is that of the line before and what was done since, so what was changed outside of the program
     is carried on and does not become true by the next act.
@@ -91,7 +105,11 @@ def told(connection: Connection, key: bytes, corpus_id: str) -> dict[str, str | 
     changed, known = marks.take(connection, corpus_id)
     count, last = known or head(connection, corpus_id)
     total = (_last_marks(connection, key, corpus_id) or 0) + changed
-    return {"decisions": count, "head": last, "marks": marks.sealed(key, corpus_id, total)}
+    stands: dict[str, str | int] = {
+        "marks": marks.sealed(key, corpus_id, total),
+        "revision": revision(connection, corpus_id),
+    }
+    return {"decisions": count, "head": last, **stands}
 
 
 def adopt(database: Database, key: bytes, actor: str) -> None:

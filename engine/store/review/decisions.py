@@ -86,8 +86,12 @@ def note(session: Session, connection: Connection, corpus_id: str, counts: Mappi
 
 
 def bump(connection: Connection, corpus_id: str) -> None:
-    """Raise the corpus' revision: what was made from its accepted spans is stale now."""
-    connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(revision=corpora.c.revision + 1))
+    """Raise the corpus' revision: what was made from its accepted spans is stale now.
+
+    It is more than any that a line of the log told of, so that one that was put back does not come round again.
+    """
+    raised = chained.revision(connection, corpus_id) + 1
+    connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(revision=raised))
 
 
 def record_added(

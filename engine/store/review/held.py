@@ -6,8 +6,10 @@ so: a later act carries it on, and marks that were made of decisions or marks wh
 hold again (`derived`). The file of a corpus' records is held against the line about its import (`tables`). The log
 itself is checked apart from this (`engine.store.logs`).
 
+The index of the records is held against that file, and the number of the review against the lines that tell of it.
+
 Runs and their approvals are held by `engine.store.runs.held`, declarations and roles by `engine.store.logs.rows`. Not
-held: settings; what a detection at work has found, until it is put in force; files that an earlier edition imported.
+held: what a detection at work has found, until it is put in force; files that an earlier edition imported.
 Whoever changes rows while people work may keep a mark out of an act, as what stands there at that moment is acted on,
 and cannot change what was decided of it; an undo asks of the decisions from the first one that it takes back on. A
 workspace that is put back whole, or a database with the heads beside the key (`engine.store.disk.heads`), shows by an
@@ -30,12 +32,13 @@ from engine.errors import RefusedError, StorageError
 from engine.pii.decide.rules import Standing, after
 from engine.store import audit
 from engine.store.chain import GENESIS
+from engine.store.database.dialect import strangers
 from engine.store.database.schema import corpora, decisions, record_index, settings, spans
 from engine.store.disk import heads
 from engine.store.disk.folder import Folder
 from engine.store.logs import about
 from engine.store.logs.breaks import Link, cut_off, within
-from engine.store.records import digest
+from engine.store.records import digest, read_table
 from engine.store.review import chained, marks
 from engine.store.review.memory import forget, spared
 from engine.store.rows import AnyRow
@@ -53,10 +56,14 @@ NOT_HELD = (
 
 @dataclass
 class _Told:
-    """What the log tells of a corpus: how many decisions and how the last one ended, line by line; the latest marks."""
+    """What the log tells of a corpus: how many decisions and how the last one ended, line by line; the latest marks.
+
+    revision: the latest number of its review, by which runs and examinations are known to be outdated.
+    """
 
     heads: list[tuple[int, str]] = field(default_factory=list)
     marks: str = ""
+    revision: int = 0
     again: bool = False  # brought under the chain after a line had told of it
 
 
@@ -117,17 +124,29 @@ def tables(connection: Connection, folder: Folder, key: bytes, corpus_id: str | 
     known = set(connection.execute(select(corpora.c.id)).scalars())
     found = []
     for _, one, said in about.told(connection, (chained.IMPORTED,), corpus_id):
-        told = said.get("table")
-        if one not in known or not isinstance(told, str):
+        if one not in known:
             continue
+        told = said.get("table")
         try:
-            there = digest(folder.records(one), key, one)
+            there = digest(folder.records(one), key, one) if isinstance(told, str) else ""
+            indexed = _indexed(connection, folder, one)
         except StorageError:
             found.append(f"corpus {one}: the file of its records is missing or cannot be read.")
-        else:
-            if not hmac.compare_digest(there.encode(), told.encode()):
-                found.append(f"corpus {one}: the file of its records is not the one that was imported.")
+            continue
+        if isinstance(told, str) and not hmac.compare_digest(there.encode(), told.encode()):
+            found.append(f"corpus {one}: the file of its records is not the one that was imported.")
+        elif not indexed:
+            found.append(f"corpus {one}: the index of its records, by which marks belong to a text, was changed.")
     return found
+
+
+def _indexed(connection: Connection, folder: Folder, corpus_id: str) -> bool:
+    """Say whether the index names the records of the file, each in its place and in its part."""
+    columns = (record_index.c.position, record_index.c.record_id, record_index.c.split)
+    query = select(*columns).where(record_index.c.corpus_id == corpus_id).order_by(record_index.c.position)
+    there = [tuple(row) for row in connection.execute(query)]
+    frame = read_table(folder.records(corpus_id), ["record_id", "split"])
+    return there == list(zip(range(len(frame)), frame["record_id"], frame["split"], strict=True))
 
 
 @contextmanager
@@ -157,7 +176,7 @@ def breaks(connection: Connection, key: bytes, corpus_id: str | None = None) -> 
     query = select(corpora.c.id) if corpus_id is None else select(corpora.c.id).where(corpora.c.id == corpus_id)
     known = list(connection.execute(query.order_by(corpora.c.id)).scalars())
     begun = connection.execute(select(settings.c.key).where(settings.c.key == chained.CHAINED)).first() is not None
-    found = [f"the database was given {one} outside of the program." for one in marks.strangers(connection)]
+    found = [f"the database was given {one} outside of the program." for one in strangers(connection)]
     for one in known:
         if one in log.gone:
             found.append(f"corpus {one}: it was deleted, and is there again.")
@@ -192,6 +211,8 @@ def _told(connection: Connection, corpus_id: str | None) -> _Log:
         one.again |= action == chained.CHAINED and bool(one.heads)
         one.heads.append((count, head))
         one.marks = total
+        number = said.get("revision")
+        one.revision = number if isinstance(number, int) else one.revision
     return log
 
 
@@ -201,6 +222,9 @@ def _of_one(connection: Connection, key: bytes, corpus_id: str, told: _Told) -> 
     total = marks.total(connection, key, corpus_id)
     if marks.opened(key, corpus_id, told.marks) != total:
         found += _of_marks(connection, corpus_id)
+    number = connection.execute(select(corpora.c.revision).where(corpora.c.id == corpus_id)).scalar()
+    if not isinstance(number, int) or number < told.revision:
+        found.append("the number of its review, by which runs are known to be outdated, was put back.")
     return found
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, or_, select, type_coe
 from engine.errors import StorageError
 from engine.pii.decide.rules import Standing
 from engine.store.database.database import UNTOLD
-from engine.store.database.dialect import added_to, one_of
+from engine.store.database.dialect import one_of, strangers
 from engine.store.database.schema import record_index, spans
 from engine.store.rows import SpanRow
 
@@ -41,11 +41,6 @@ _COLUMNS = (
 COUNT = or_(spans.c.origin.is_distinct_from(PENDING), spans.c.active.is_not(False))
 """Condition of spans that count: all but those that a detection at work has found; one that says so and is in force
 was brought in."""
-
-
-def strangers(connection: Connection) -> list[str]:
-    """Return the triggers and rules of the tables that the sum is taken over; the program makes none there."""
-    return added_to(connection, (spans.name, record_index.name))
 
 
 def total(connection: Connection, key: bytes, corpus_id: str, positions: Collection[int] | None = None) -> int:

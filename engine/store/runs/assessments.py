@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import select
 
-from engine.errors import UserError
+from engine.errors import RefusedError, UserError
 from engine.json_types import as_object
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
-from engine.store.database.dialect import insert
 from engine.store.database.schema import settings
+from engine.store.logs import rows
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.spot.words import sentences
 from engine.store.review.values import Values
@@ -39,10 +39,15 @@ TRIED = (
     "second person checked each claim."
 )
 
+NOT_TYPED = (
+    "The answers for the assessment file are not those that the audit log tells of; `audit --verify` says so. Read "
+    "them, change what is wrong and keep them again, or restore the latest backup."
+)
+
 
 def key_of(corpus_id: str) -> str:
     """Return the setting under which the words typed for a corpus are kept; it goes with the corpus."""
-    return f"assessment.{corpus_id}"
+    return f"{rows.ANSWERS.before}{corpus_id}"
 
 
 class Assessments:
@@ -83,9 +88,8 @@ class Assessments:
         if not changed:
             return kept
         with self.session.db.write() as connection:
-            statement = insert(connection, settings).values(key=key_of(corpus_id), value=kept)
-            connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": kept}))
-            self.session.write_audit(connection, "assessment answered", corpus_id, fields=", ".join(changed))
+            told = rows.put(connection, self.session.key, rows.ANSWERS, {"key": key_of(corpus_id), "value": kept})
+            self.session.write_audit(connection, "assessment answered", corpus_id, fields=", ".join(changed), **told)
         return kept
 
     def make(
@@ -98,7 +102,8 @@ class Assessments:
             words: public words for the data card, as `Releases.make` takes them.
 
         Raises:
-            RefusedError: the external edition would hold private words or numbers; says in which field.
+            RefusedError: the external edition would hold private words or numbers; says in which field. Or the typed
+                words are not those that the audit log tells of.
             UserError: the run is not finished.
         """
         from engine.release.assessment import Facts, document
@@ -107,7 +112,7 @@ class Assessments:
         run, policy = self.runs.get(run_id), self.releases.policy(policy_id)
         if run.state != "done":
             raise UserError("run: it is not finished; an assessment describes a finished run")
-        answers = self.answers(run.corpus_id)
+        answers = self._held(run.corpus_id)
         given = {"title": "Synthetic text records", **{name: said for name, said in (words or {}).items() if said}}
         if edition == "external":
             self._check(run, policy, {**given, **answers})
@@ -146,6 +151,13 @@ class Assessments:
                 sha256=hashlib.sha256(page.encode()).hexdigest(),
             )  # fmt: skip
         return page
+
+    def _held(self, corpus_id: str) -> dict[str, str]:
+        """Return the words typed for a corpus, or refuse those that nobody typed here."""
+        with self.session.db.read() as connection:
+            if rows.breaks(connection, self.session.key, (rows.ANSWERS,), (corpus_id,)):
+                raise RefusedError(NOT_TYPED)
+        return self.answers(corpus_id)
 
     def _risk(self, corpus_id: str) -> tuple[str, ...]:
         """Return what detection misses, by the spot check and by what was reviewed, as sentences."""

@@ -23,9 +23,9 @@ from sqlalchemy import Connection, Integer, Text, or_, select, type_coerce, upda
 
 from engine.errors import StorageError
 from engine.store.chain import keyed
-from engine.store.database.dialect import added_to
+from engine.store.database.dialect import strangers
 from engine.store.database.schema import audit as log
-from engine.store.database.schema import findings, runs, seen_outputs, synthetic
+from engine.store.database.schema import runs, seen_outputs, synthetic
 from engine.store.logs import about
 from engine.store.logs.rows import flag, said
 from engine.store.records import digest as of_file
@@ -43,6 +43,7 @@ TELLING = (ASKED, ACCOUNTED, FINISHED, EXAMINED, *APPROVED)
 LOOKING = (EXAMINED, "run examined in part")
 """Actions of lines that tell what is kept of a look at private records (`engine.store.runs.seen`)."""
 LENGTH = 64  # of a digest
+DRAWS, SEALED = "draws", "sealed"
 ORIGINALS = "originals"  # the table that says which outputs are an original; the gate reads it
 _PLAIN = ("id", "corpus_id", "method", "title", "seed", "model", "count", "created", "revision")
 _NOTHING: dict[str, object] = {"kept": 0, "funnel": {}, "diagnostics": {}, "seconds": 0.0, "state_json": None}
@@ -134,10 +135,14 @@ def begin(connection: Connection, key: bytes, values: Mapping[str, object]) -> N
 
 
 def asked(connection: Connection, key: bytes, values: Mapping[str, object]) -> dict[str, str]:
-    """Return what the line about a run that is asked for holds of it: `asked` and `claim`."""
+    """Return what the line about a run that is asked for holds of it: `asked` and `claim`.
+
+    It also says that what its mechanisms draw is sealed (`engine.store.budget.outputs`).
+    """
     run_id = str(values["id"])
     marks.take(connection, run_id)
-    return {"asked": settings_of(key, values), "claim": guarantee_of(key, run_id, values["guarantee"])}
+    claim = guarantee_of(key, run_id, values["guarantee"])
+    return {"asked": settings_of(key, values), "claim": claim, DRAWS: SEALED}
 
 
 def account(session: Session, connection: Connection, run_id: str, guarantee: Mapping[str, object]) -> None:
@@ -233,11 +238,6 @@ def total(connection: Connection, key: bytes, run_id: str, record_ids: Collectio
         part = query.where(synthetic.c.record_id.in_(ids[start : start + 500]))
         found += sum(_mark(key, run_id, row) for row in connection.execute(part))
     return found % marks.MODULUS
-
-
-def strangers(connection: Connection) -> list[str]:
-    """Return the triggers and rules of the tables of runs; the program makes none there."""
-    return added_to(connection, (runs.name, synthetic.name, findings.name))
 
 
 _JSON = frozenset(column.name for column in runs.c if type(column.type).__name__ == "JSON")

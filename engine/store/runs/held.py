@@ -5,8 +5,10 @@ latest line that tells of it (`engine.store.runs.chained`). What an earlier edit
 stand outside of the log (`outside`); it does not come under the log by what is done to it later. Which of these two a
 run is stands in the log itself, so that nobody passes a changed run off as an old one.
 
-Not held: names and notes of runs, the time of their last release, figures' tables; a state put back to where a run
-that is still being made once was, as the run goes on from there.
+Whose people a corpus counts as is held too, and what stands beside the tables in the database (`dialect.strangers`).
+Not held: names and notes of runs, the time of their last release, figures' and studies' tables, none of which a gate, a
+card or a claim reads; a state put back to where a run that is still being made once was, as the run goes on from there.
+What its mechanisms drew carries digests of its own (`engine.store.budget.outputs`).
 
 Privacy posture: ids of runs, names of parts and counts; never a text, a label or a number that was found.
 """
@@ -22,7 +24,8 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 from engine.errors import RefusedError, StorageError
 from engine.json_types import JSONObject, as_object
 from engine.store.budget import lines as ledger_lines
-from engine.store.database.schema import findings, runs, synthetic
+from engine.store.database.dialect import strangers
+from engine.store.database.schema import corpora, findings, runs, synthetic
 from engine.store.disk.folder import Folder
 from engine.store.logs import about, rows
 from engine.store.review import marks
@@ -74,12 +77,13 @@ def of_run_here(session: Session, connection: Connection, run_id: str, *, anew: 
     if anew:
         log += _of_seen(connection, session.key)
     told, gone = _told(connection, session.key, run_id)
-    found = [f"the database was given {one} outside of the program." for one in chained.strangers(connection)]
+    found = [f"the database was given {one} outside of the program." for one in strangers(connection)]
     for row in chained.read(connection, run_id):
         one, folder = told.get(run_id), session.folder if anew else None
         found += _of_one(connection, session.key, row, one, gone, folder=folder, texts=anew)
         with_it = (str(row.corpus_id), run_id)
         found += rows.breaks(connection, session.key, rows.RESTED_ON, with_it)
+        found += _of_people(connection, str(row.corpus_id))
     return (*log, *found)
 
 
@@ -138,13 +142,14 @@ def breaks(connection: Connection, key: bytes, folder: Folder, *, texts: bool = 
         texts: go through texts and approvals too; otherwise rows and findings alone.
     """
     told, gone = _told(connection, key)
-    found = [f"the database was given {one} outside of the program." for one in chained.strangers(connection)]
+    found = [f"the database was given {one} outside of the program." for one in strangers(connection)]
     known = set()
     for run_id in list(connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars()):
         (row,) = chained.read(connection, run_id)  # one after the other: a run's notes may be long
         known.add(str(run_id))
         said = _of_one(connection, key, row, told.get(row.id), gone, folder=folder, texts=texts)
         found += [f"run {row.id}: {one}" for one in said]
+    found += _of_people(connection)
     if texts:
         found += _of_seen(connection, key)
     found += [
@@ -279,6 +284,20 @@ def _of_findings(connection: Connection, key: bytes, row: AnyRow, told: _Told) -
     elif row.examined_at is not None and not told.examined:
         found.append("it counts as examined, and no line of the log tells that it was.")
     return found
+
+
+def _of_people(connection: Connection, corpus_id: str | None = None) -> list[str]:
+    """Return which corpora, of one or all, count to other people than those that they were imported as.
+
+    The line about the import names their population, the ledger's lines into which others it went since.
+    """
+    told = {one: said.get("population") for _, one, said in about.told(connection, ("corpus imported",), corpus_id)}
+    query = select(corpora.c.id, corpora.c.population).order_by(corpora.c.id)
+    return [
+        f"corpus {one}: the people behind it, whose budget it draws on, are others than the log tells of."
+        for one, population in connection.execute(query)
+        if isinstance(was := told.get(one), str) and ledger_lines.current(connection, was) != population
+    ]
 
 
 def _of_seen(connection: Connection, key: bytes) -> list[str]:

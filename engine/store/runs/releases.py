@@ -25,7 +25,7 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.database.schema import releases, revocations, runs
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
-from engine.store.logs import rows
+from engine.store.logs import about, rows
 from engine.store.people.signatures import Signatures
 from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
@@ -53,6 +53,10 @@ UNBOUNDED = (
     "(--accept-unbounded on the command line, the question on the Release page), or release a run with a guarantee"
 )
 
+NOT_RELEASED = (
+    "This release, or what is known of withdrawals, is not what the audit log tells of, so nothing is handed out; "
+    "`audit --verify` says what was done. Restore the latest backup."
+)
 LONGEST_REASON = 300
 PUBLISHED = ("manifest_sha256", "revoked", "reason")
 
@@ -425,6 +429,7 @@ class Releases:
         from engine.release.bundle.signing import read_key
 
         signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
+        self._demand_released(None)
         columns = [revocations.c.release_id.label("release"), *(revocations.c[name] for name in PUBLISHED)]
         with self.session.db.read() as connection:
             rows = connection.execute(select(*columns).order_by(revocations.c.revoked, revocations.c.release_id)).all()
@@ -438,6 +443,7 @@ class Releases:
             RefusedError: the file was changed, or the release was withdrawn.
         """
         release = self.get(release_id)
+        self._demand_released(release_id)
         if release.revoked:
             raise RefusedError(f"This release was withdrawn on {release.revoked}; it is not handed out any more.")
         digest = release.sha256.get(name)
@@ -451,6 +457,14 @@ class Releases:
         if hashlib.sha256(data).hexdigest() != digest:
             raise RefusedError("This file was changed after its release. Release the run again.")
         return data
+
+    def _demand_released(self, release_id: str | None) -> None:
+        """Refuse where a release or its withdrawal, or any of them, is not what the audit log tells of."""
+        kinds, only = (rows.RELEASES, rows.REVOCATIONS), None if release_id is None else (release_id,)
+        with self.session.db.read() as connection:
+            log = about.whole(connection, self.session.key, release_id or "")
+            if not log or rows.breaks(connection, self.session.key, kinds, only):
+                raise RefusedError(NOT_RELEASED)
 
     def card(
         self, run_id: str, policy: Policy, words: Mapping[str, str], waived_rules: Sequence[RuleVerdict] = ()

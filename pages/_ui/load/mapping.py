@@ -61,6 +61,8 @@ def _column(
 ) -> str | None:
     options = [NONE, *columns] if optional else columns
     index = options.index(suggested) if suggested in options else 0
+    if key in st.session_state and st.session_state[key] not in options:
+        del st.session_state[key]  # the column plays another part since
     choice = st.selectbox(label, options, index=index, key=key, help=note, format_func=_column_names())
     return None if choice == NONE else choice
 
@@ -111,9 +113,31 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
             optional=True,
             note=tr("A list of start, end and type that someone has already marked by hand."),
         )
-        used = {text, source, label, record, spans}
+        order = None
+        if source is not None:
+            order = _column(
+                tr("One text a person, in the order of"),
+                [column for column in columns if column not in (text, source, label, record, spans)],
+                None,
+                key=f"load.map.order.{mark}",
+                optional=True,
+                note=tr(
+                    "Puts all rows of a person together as one text, each under its day: for notes over time. "
+                    "The column holds days or numbers."
+                ),
+            )
+        used = {text, source, label, record, spans, order}
         others = [column for column in columns if column not in used]
+        more: list[str] = []
         keep: list[str] = []
+        if others:
+            more = st.multiselect(
+                tr("Further text of the same row"),
+                others,
+                key=f"load.map.more.{mark}",
+                help=tr("Put behind the text, each column under its name. For notes that fill several fields."),
+            )
+            others = [column for column in others if column not in more]
         if others:
             keep = st.multiselect(
                 tr("Keep for internal use"),
@@ -124,7 +148,10 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
     if text is None:
         return None
     _person(preview, chosen, source, used - {source})
-    return ColumnMapping(text=text, record_id=record, source_id=source, label=label, keep=tuple(keep), spans=spans)
+    return ColumnMapping(
+        text=text, record_id=record, source_id=source, label=label, keep=tuple(keep), spans=spans,
+        more_texts=tuple(more), order=order,
+    )  # fmt: skip
 
 
 def _person(preview: engine.FilePreview, chosen: Chosen, source: str | None, used: set[str | None]) -> None:
@@ -195,6 +222,9 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
         )
     )
     histogram = _rows_a_person(mapping.source_id, chosen)
+    if mapping.order is not None:
+        st.markdown(tr("The rows of a person become one text, so each person counts with one record."))
+        return unit, default_cap(unit, mapping), False
     key = f"load.cap.{chosen.digest}"
     st.session_state.setdefault(key, default_cap(unit))
     largest = _propose_cap(histogram, key, default_cap(unit))
