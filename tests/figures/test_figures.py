@@ -284,8 +284,9 @@ def test_a_method_keeps_its_colour() -> None:
 def test_the_verdict_follows_the_excess() -> None:
     leak, chance, member, unsure, proof = privacy_verdict(PRIVACY)
     assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
-    assert "40.0%" in leak.text
-    assert "10.0%" in leak.text  # the side that decides stands beside it
+    assert "30.0 percentage points more of records used" in leak.text
+    assert "40.0%" in leak.more
+    assert "10.0%" in leak.more  # the side that decides stands beside it
     assert (member.level, proof.level) == ("unknown", "no proof")
     assert [s.level for s in privacy_verdict([])] == ["unknown"] * 4 + ["no proof"]
     assert privacy_verdict([finding("pipp", "train", 0.2)])[0].level == "unknown"
@@ -300,8 +301,9 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     ]
     first = privacy_verdict(rows)[0]
     assert first.level == "chance"
-    assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.text
-    assert "Against all training records: 70.0%." in first.text
+    assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.more
+    assert "Against all training records: 70.0%." in first.more
+    assert first.text.count("%") == 1, "one number leads: the excess, with the 95% of its interval"
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Membership"})
     verdict = words(app.container(key="privacy.verdict"), "markdown")
     assert verdict.count("Membership:") == 2
-    assert "**A · Three-stage filter**" in verdict
+    assert "**A · Write anew, then filter**" in verdict
     assert "**B · Surrogate replacement**" in verdict
     assert len(app.get("plotly_chart")) == 4  # areas, ROC: two of each
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other})

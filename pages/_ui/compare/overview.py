@@ -13,7 +13,7 @@ from engine import MEASURES, Finding, privacy_verdict, way_kept
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
-from pages._ui.texts import count_of
+from pages._ui.texts import count_of, method_name
 
 if TYPE_CHECKING:
     from engine.figures.board import BoardRun
@@ -93,7 +93,7 @@ def _row(
     from engine.figures.board import own
 
     shown: dict[str, Any] = {
-        "Run": drawn.number, "Method": run.title, "Proof": drawn.promise, "Outputs": run.kept,
+        "Run": drawn.number, "Method": method_name(run), "Proof": drawn.promise, "Outputs": run.kept,
         "Use kept": way_kept(findings), "Leaks": leaks(findings),
     }  # fmt: skip
     for name in chosen.values():

@@ -83,7 +83,9 @@ def draw(
                 disabled=not verdict.passed or not chosen_formats() or lacks(engine.Right.RELEASE),
             )
     if pressed:
-        _confirm(workspace, run, policy, signed, counts["approved"])
+        # a second press beside the question takes it away no more than a press outside it does
+        ask = st.dialog(tr("Release these records?"), dismissible=False)(_confirm)
+        ask(workspace, run, policy, signed, counts["approved"])
     else:
         once.rearm("release.build")
 

@@ -9,12 +9,13 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import choose_run, show_run
+from pages._ui.examined import run as examined_run
 from pages._ui.methods import readable
 from pages._ui.methods.method_cards import badge
 from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.parts.charts import bars
-from pages._ui.parts.progress import ACTIVE
+from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
@@ -111,16 +112,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
                       on_click=states.act, args=(workspace.jobs.resume, run.id),
                       **only(engine.Right.MANAGE))  # fmt: skip
         if run.state == "done":
-            done = run.examined_at is not None
-            if st.button(
-                "See what was measured" if done else "Examine this run",
-                type="primary",
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                key="run.examine",
-            ):
-                choose_run(run.id)
-                go("privacy")
+            _measure(workspace, run)
         _again(workspace, run)
         named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete", **only(engine.Right.MANAGE)):
@@ -138,6 +130,38 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         _script(workspace, run)
     if may(engine.Right.REVEAL):
         run_outputs.draw(workspace, run)
+
+
+def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw the start of an examination, or the way to what was measured, or is."""
+    if run.examined_at is not None:
+        ready = "See what was measured"
+    elif running_job(workspace, kind="examine", run_id=run.id) is not None:
+        ready = "Watch the examination"
+    elif workspace.examinations.stopped(run.id) is not None:
+        ready = "Go on with the examination"
+    else:
+        ready = ""
+    if ready:
+        if st.button(ready, type="primary", icon=":material/arrow_forward:", icon_position="right", key="run.measured"):
+            choose_run(run.id)
+            go("privacy")
+        return
+    full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
+    if st.button(f"Examine this run (about {seconds(full)})", type="primary", icon=":material/query_stats:",
+                 key="run.examine", **only(engine.Right.MANAGE)):  # fmt: skip
+        _examine(workspace, run, models=True)
+    barred = lacks(engine.Right.MANAGE)
+    if st.button(f"Quick look (about {seconds(quick)})", icon=":material/speed:", key="run.quick", disabled=barred,
+                 help=examined_run.QUICK):  # fmt: skip
+        _examine(workspace, run, models=False)
+
+
+def _examine(workspace: engine.Workspace, run: engine.RunSummary, *, models: bool) -> None:
+    """Ask for an examination, and go where its progress stands and its findings will."""
+    states.act(workspace.jobs.examine, run.id, model_attacks=models)
+    choose_run(run.id)
+    go("privacy")
 
 
 def _plain(run: engine.RunSummary) -> bool:
