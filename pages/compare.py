@@ -8,6 +8,7 @@ from pages._ui import states
 from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import choice as compare_choice
+from pages._ui.compare import missing as compare_missing
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
 from pages._ui.current import run_names
@@ -15,7 +16,7 @@ from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
 from pages._ui.parts import loading
 from pages._ui.studies import view as study_view
-from pages._ui.texts import plain
+from pages._ui.texts import plain, run_title
 
 workspace = guard()
 MOST = 4
@@ -34,16 +35,10 @@ if what == "Studies":
     study_view.draw(workspace)
     st.stop()
 
-runs = {run.id: run for run in examined_run.finished_runs(workspace, key="compare") if run.examined_at}
+finished = examined_run.finished_runs(workspace, key="compare")
+runs = {run.id: run for run in finished if run.examined_at}
 if len(runs) < 2:
-    states.empty(
-        "Two examined runs are needed",
-        f"{'One finished run was' if runs else 'No finished run was'} examined so far. "
-        "Examine another, or make one with other settings.",
-        action="Plan another run" if runs else "Examine a run",
-        page="plan" if runs else "privacy",
-        key="compare.empty",
-    )
+    compare_missing.draw(workspace, finished)
     compare_choice.draw(workspace)
     st.stop()
 
@@ -76,8 +71,7 @@ if len(chosen) < 2:
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
 names = {
-    run_id: f"{letter} · {plain(shown[run_id].name or shown[run_id].title)}"
-    for run_id, letter in compare_table.letters(chosen).items()
+    run_id: f"{letter} · {plain(run_title(shown[run_id]))}" for run_id, letter in compare_table.letters(chosen).items()
 }
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)

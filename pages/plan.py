@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import states
+from pages._ui.corpus import nothing
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.language import tr
@@ -15,8 +15,6 @@ workspace = guard()
 st.title(tr("Plan"), anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
-    states.empty(
-        tr("No corpus yet"), tr("Load a file or try a sample first."), action=tr("Load"), page="load", key="plan.empty"
-    )
+    nothing.draw(workspace, key="plan")
     st.stop()
 board.draw(workspace, corpus)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import acting, states
-from pages._ui.corpus import detector
+from pages._ui import acting
+from pages._ui.corpus import detector, nothing
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.language import mark, tr, translator
@@ -26,13 +26,7 @@ SPOT, NAMED, SETTINGS = mark("Spot check"), mark("Named people"), mark("Detector
 st.title(tr("Review"), anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
-    states.empty(
-        tr("No corpus yet"),
-        tr("Load a file or try a sample first."),
-        action=tr("Load"),
-        page="load",
-        key="review.empty",
-    )
+    nothing.draw(workspace, key="review")
     st.stop()
 
 job = running_job(workspace, kind="detect", corpus_id=corpus.id)
@@ -44,6 +38,7 @@ if job is not None:
         )
     )
     job_progress(workspace, job.id, key="review.detect")
+    st.session_state["review.view"] = TEXTS  # what was found is read text by text, wherever it was asked for
     st.stop()
 
 review_queue.show_failure(workspace, corpus)

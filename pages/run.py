@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui import states
+from pages._ui.corpus import nothing
 from pages._ui.current import RUN, RUNS, choose_run, current_corpus, run_names
 from pages._ui.guard import guard
 from pages._ui.parts.progress import ACTIVE
@@ -17,7 +18,7 @@ workspace = guard()
 st.title("Runs", anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
-    states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="run.empty")
+    nothing.draw(workspace, key="run")
     st.stop()
 
 run_queue.draw(workspace)

@@ -182,7 +182,7 @@ class Planning:
         if "spans" not in spec.needs or summary.span_source != "detected":
             return []
         counts = self.review.span_counts(summary.id)
-        total = counts["accepted"] + counts["rejected"] + counts["undecided"]
+        total = counts["accepted"] + counts["rejected"]  # each finding is in one of the two, looked at or not
         if total and counts["decided"] <= total / 2:
             left = total - counts["decided"]
             return [

@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 import engine
 from engine import LABELS
 from pages._ui.language import localised, mark, tr, translator, trn, words
+from pages._ui.plan.words import CARDS
 
+FILTERED = "filter:"  # what the id of a method begins with that has the filter behind it
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 # Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
 LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)
@@ -186,8 +188,21 @@ def label_names() -> Callable[[str], str]:
     return translator({label: said[0] for label, said in LABELS.items()})
 
 
+def method_name(run: engine.RunSummary) -> str:
+    """Return the method of a run by the name on its card, so that it is called what was chosen on the Plan page."""
+    card = CARDS.get(run.method.removeprefix(FILTERED))
+    if card is None:
+        return run.title
+    return tr("{method}, then filtered", method=tr(card.name)) if run.method.startswith(FILTERED) else tr(card.name)
+
+
+def run_title(run: engine.RunSummary) -> str:
+    """Return a run's own name, or that of its method: what it is called where its time is told besides."""
+    return run.name or method_name(run)
+
+
 def run_name(run: engine.RunSummary) -> str:
-    """Return how a run is called in pickers: its own name, or title, promise and time.
+    """Return how a run is called in pickers: its own name, or its method, promise and time.
 
     Nothing in it changes while a run goes on: a browser keeps the label of the option that was chosen.
     """
@@ -196,4 +211,4 @@ def run_name(run: engine.RunSummary) -> str:
         if run.guarantee.kind == "dp" and run.guarantee.epsilon
         else ""
     )
-    return f"{run.name or run.title}{promise} · {when(run.created)}"
+    return f"{run_title(run)}{promise} · {when(run.created)}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from engine import figures
@@ -18,6 +19,7 @@ from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated, placed
+from engine.figures.privacy.membership import add_roc
 from engine.figures.privacy.privacy import stands_out
 from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
@@ -204,6 +206,29 @@ def beaten(runs: dict[str, list[Finding]], privacy: str, utility: str) -> set[st
     return {str(run[0]) for trace in drawn.data if "(beaten)" in trace.name for run in trace.customdata}
 
 
+def test_less_than_chance_is_no_safer_than_chance_on_the_board() -> None:
+    """A run whose bar reaches from −100% to above chance beats nobody on privacy, however low its own value lies."""
+
+    def run(value: float, half: float, use: float) -> list[Finding]:
+        return [finding("strict_pipp_excess", "holdout", value, half), finding("mauve", "none", use)]
+
+    runs = {"r-1": run(-0.4, 0.6, 0.9), "r-2": run(0.0, 0.01, 0.2)}
+    assert beaten(runs, "strict_pipp_excess", "mauve") == set()
+    assert "below chance is no safer than chance" in figures.board(BOARD, runs, "strict_pipp_excess", "mauve").caveat
+    assert beaten({**runs, "r-1": run(-0.4, 0.2, 0.9)}, "strict_pipp_excess", "mauve") == {"r-2"}
+
+
+def test_a_band_is_drawn_only_where_there_are_enough_non_members() -> None:
+    """Below, it would fill the whole figure of a run that leaks."""
+    points = pd.DataFrame({"attack": "ngram", "fpr": [0.0, 0.005, 0.05, 1.0], "tpr": [0.9, 0.95, 1.0, 1.0],
+                           "tpr_low": [0.0, 0.0, 0.9, 1.0], "tpr_high": 1.0})  # fmt: skip
+    plot = go.Figure()
+    add_roc(plot, points, "Word sequences", 0, edge=0.02)
+    *band, curve = plot.data
+    assert [list(side.x) for side in band] == [[0.05, 1.0]] * 2
+    assert len(curve.x) == 4
+
+
 def test_the_board_holds_what_moves_with_the_number_of_texts_at_equal_numbers_alone() -> None:
     def run(risk: float, apart: float, texts: int) -> list[Finding]:
         return [finding("pipp", "train", risk),
@@ -284,8 +309,9 @@ def test_a_method_keeps_its_colour() -> None:
 def test_the_verdict_follows_the_excess() -> None:
     leak, chance, member, unsure, proof = privacy_verdict(PRIVACY)
     assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
-    assert "40.0%" in leak.text
-    assert "10.0%" in leak.text  # the side that decides stands beside it
+    assert "30.0 percentage points more of records used" in leak.text
+    assert "40.0%" in leak.more
+    assert "10.0%" in leak.more  # the side that decides stands beside it
     assert (member.level, proof.level) == ("unknown", "no proof")
     assert [s.level for s in privacy_verdict([])] == ["unknown"] * 4 + ["no proof"]
     assert privacy_verdict([finding("pipp", "train", 0.2)])[0].level == "unknown"
@@ -300,8 +326,9 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     ]
     first = privacy_verdict(rows)[0]
     assert first.level == "chance"
-    assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.text
-    assert "Against all training records: 70.0%." in first.text
+    assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.more
+    assert "Against all training records: 70.0%." in first.more
+    assert first.text.count("%") == 1, "one number leads: the excess, with the 95% of its interval"
 
 
 @pytest.mark.parametrize(
@@ -372,3 +399,29 @@ def test_words_of_close_marks_stand_on_different_sides():
     assert len({sides[run] for run in "abc"}) == 3
     assert sides["far"] == "top right"
     assert placed({}, {}, (1.0, 1.0)) == {}
+
+
+def test_measures_of_use_stand_on_the_axis_of_the_verdict() -> None:
+    """A value far away in its own unit no longer squeezes the others: each is drawn as the part of its way it lost."""
+    rows = [
+        finding("js_1gram", "train", 0.30, 0.05), finding("js_1gram", "real", 0.10, 0.02),
+        finding("js_1gram", "unrelated", 0.50, None),
+        finding("length_distance", "train", 0.5, 0.1), finding("length_distance", "real", 0.0, 0.1),
+        finding("length_distance", "unrelated", 5.0, None),
+    ]  # fmt: skip
+    plot = figures.utility_dots(rows, ("js_1gram", "length_distance")).plot
+    drawn = {trace.name: dict(zip(trace.y, trace.x, strict=True)) for trace in plot.data}
+    words, length = (MEASURES[name].title for name in ("js_1gram", "length_distance"))
+    assert drawn["Synthetic"] == pytest.approx({words: 50.0, length: 10.0})
+    assert drawn["Unrelated text"] == {words: 100.0, length: 100.0}
+    assert set(drawn["Real against real"].values()) == {0.0}
+    alone = figures.utility_dots([*rows[:2], finding("js_1gram", "unrelated", 0.05, None)], ("js_1gram",))
+    assert f"Not drawn, since real text itself leaves no such way: {words.lower()}." in alone.caveat
+
+
+def test_a_side_that_was_not_measured_is_named_and_a_bar_of_nothing_too() -> None:
+    rows = [finding("pipp", "train", 0.4), finding("pipp", "holdout", 0.0), finding("pipp_direct", "train", 0.1)]
+    bars = {trace.name: dict(zip(trace.y, trace.text, strict=True)) for trace in figures.triple_bars(rows).plot.data}
+    title, direct = (MEASURES[name].title for name in ("pipp", "pipp_direct"))
+    assert bars["holdout (used by nobody)"] == {title: "0", direct: "not measured"}
+    assert bars["training part"] == {title: "", direct: ""}

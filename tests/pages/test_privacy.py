@@ -266,7 +266,7 @@ def test_a_type_that_points_both_ways_has_a_row_each():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.05, "5.0 percentage points more than of"), (-0.05, "5.0 percentage points less than of")]
+    ("value", "said"), [(0.05, "5.0 percentage points more of"), (-0.05, "5.0 percentage points less of")]
 )
 def test_an_excess_below_zero_is_less(value, said):
     rows = [

@@ -15,8 +15,9 @@ NEGLIGIBLE = 0.02  # an excess whose upper end is at most this is called chance
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of the privacy verdict, its level, and the finding or table it rests on."""
+    """One sentence of the privacy verdict, its level, the finding or table it rests on, and what was held together."""
 
-    text: str
+    text: str  # names one number, or one beside what chance gives
     level: Level
     finding: str
+    more: str = ""  # whole sentences in small print: the other numbers

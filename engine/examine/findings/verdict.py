@@ -71,6 +71,12 @@ _COPIES = (
     ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of "
      "as many records that nobody used"),
 )  # fmt: skip
+_ALL_COPIES = {  # held against the whole training part: of the synthetic records, and of real ones
+    "verbatim_8gram": "{ours} of the synthetic records repeat eight words in a row of the training records; of real "
+    "records that nobody used only {theirs} do",
+    "near_copies_08": "{ours} of the synthetic records nearly repeat a training record; of real records that nobody "
+    "used only {theirs} do",
+}
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
@@ -177,7 +183,7 @@ def _untouched(sentence: Sentence) -> Sentence:
         f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
         "with public text."
     )
-    return Sentence(text, "unsure", sentence.finding)
+    return Sentence(text, "unsure", sentence.finding, sentence.more)
 
 
 def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
@@ -198,7 +204,7 @@ def _hollow(sentence: Sentence) -> Sentence:
     if sentence.level not in ("chance", "unsure"):
         return sentence
     text = f"{sentence.text} This text repeats nothing because it says nothing, so that proves little."
-    return Sentence(text, "unsure", sentence.finding)
+    return Sentence(text, "unsure", sentence.finding, sentence.more)
 
 
 def _details(findings: Sequence[Finding]) -> list[Sentence]:
@@ -243,16 +249,15 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
         size=_records(findings, name, holdout),
     )  # fmt: skip
-    whole = (
-        "" if equal is None or equal == train.value else f" Against all training records: {show(name, train.value)}."
-    )
-    title += _lead(findings, name)
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
-        said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
-        said += show(name, real.value)
-        return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
-    return Sentence(f"{title}: {both}: {says}.{whole}", level, name)
+        said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
+        return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.")
+    whole = "" if equal is None or equal == train.value else f"Against all training records: {show(name, train.value)}."
+    lead = _lead(findings, name)
+    if lead:
+        return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
+    return Sentence(f"{title}: {both}: {says}.", level, name, whole)
 
 
 def _clear_among(findings: Sequence[Finding], name: str, measures: int) -> bool:
@@ -266,7 +271,7 @@ def _clear_among(findings: Sequence[Finding], name: str, measures: int) -> bool:
 
 
 def _lead(findings: Sequence[Finding], name: str) -> str:
-    """Return the excess over the holdout with its interval, for shares of identifiers: it comes before the shares."""
+    """Return the excess over the holdout with its interval, for shares of identifiers: it stands for the shares."""
     excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
     if excess is None or excess.low is None or excess.high is None:
         return ""
@@ -274,7 +279,10 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
         f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
     )
     side = "more" if excess.value >= 0 else "less"
-    return f": {value} percentage points {side} than of records nobody used (95% interval {low} to {high})"
+    return (
+        f": the text gives away {value} percentage points {side} of records used than of records nobody used "
+        f"(95% interval {low} to {high})"
+    )
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:

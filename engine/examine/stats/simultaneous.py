@@ -186,21 +186,21 @@ def _released(every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:
     alone = f"Membership: the attack “{best.title}”"
     if seen:
         can = "can tell records used from records nobody used"
-        text = f"{alone} {can}; it" if number == 1 else (
-            f"Membership: {len(seen)} of {number} attacks {can}. The clearest, “{best.title}”,"
-        )  # fmt: skip
         found = f", and at 1% false alarms it finds {_percent(best.tpr)} of them" if best.tpr == best.tpr else ""
-        return Sentence(f"{text} {_area(best)}{found}.", "leak", "attacks")
+        if number == 1:
+            return Sentence(f"{alone} {can}; it {_area(best)}{found}.", "leak", "attacks")
+        text = f"Membership: {len(seen)} of {number} attacks {can}."
+        return Sentence(text, "leak", "attacks", f"The clearest, “{best.title}”, {_area(best)}{found}.")
     cannot = "cannot tell records used from records nobody used" if number == 1 else (
         f"Membership: none of {number} attacks can tell records used from records nobody used"
     )  # fmt: skip
-    said = f"{alone} {cannot}; it {_area(best)}" if number == 1 else (
-        f"{cannot}. The strongest, “{best.title}”, {_area(best)}"
-    )  # fmt: skip
-    widest = max(one.high for one in judged)
-    if any(one.level == "unsure" for one in judged):
-        return Sentence(f"{said}; with so few records {_percent(widest)} cannot be ruled out.", "unsure", "attacks")
-    return Sentence(f"{said}.", "chance", "attacks")
+    level: Level = "unsure" if any(one.level == "unsure" for one in judged) else "chance"
+    end = "."
+    if level == "unsure":
+        end = f"; with so few records {_percent(max(one.high for one in judged))} cannot be ruled out."
+    if number == 1:
+        return Sentence(f"{alone} {cannot}; it {_area(best)}{end}", level, "attacks")
+    return Sentence(f"{cannot}.", level, "attacks", f"The strongest, “{best.title}”, {_area(best)}{end}")
 
 
 def _beyond(beyond: Sequence[JudgedAttack], every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:

@@ -12,7 +12,7 @@ from engine import MEASURES, Finding
 from pages._ui.compare import overview
 from pages._ui.current import choose_run
 from pages._ui.navigation import go
-from pages._ui.texts import GUARANTEES, count_of, number, plain, when
+from pages._ui.texts import GUARANTEES, count_of, method_name, number, plain, run_title, when
 
 if TYPE_CHECKING:
     from streamlit.typing import PlotlyState
@@ -57,7 +57,8 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
-    overview.draw(runs, numbers, findings, chosen, equal, cut)
+    attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
+    overview.draw(runs, numbers, findings, chosen, equal, cut, attacks)
     if any(run.guarantee.kind == "dp" for run in runs.values()):
         st.caption(SELECTION)
 
@@ -68,7 +69,8 @@ def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSu
 
     place = {run.id: number for number, run in enumerate(sorted(every, key=lambda run: run.created), 1)}
     return {
-        run_id: BoardRun(place[run_id], run.title, run.method, promise(run.guarantee)) for run_id, run in runs.items()
+        run_id: BoardRun(place[run_id], method_name(run), run.method, promise(run.guarantee))
+        for run_id, run in runs.items()
     }
 
 
@@ -117,7 +119,7 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
 def _card(run: engine.RunSummary, drawn: BoardRun) -> None:
     """Draw the picked run with the ways on from it."""
     with st.container(border=True, key="compare.picked"):
-        st.markdown(f"**Run {drawn.number}** · {plain(run.title)} · {plain(drawn.promise)}")
+        st.markdown(f"**Run {drawn.number}** · {plain(run_title(run))} · {plain(drawn.promise)}")
         st.caption(f"{number(run.kept)} outputs · {when(run.created)} · {GUARANTEES[run.guarantee.kind][3]}")
         with st.container(horizontal=True):
             for label, page in (("Privacy", "privacy"), ("Utility", "utility"), ("Run", "run")):

@@ -8,7 +8,7 @@ import streamlit as st
 
 import engine
 from pages._ui.sign_in.closed import closed
-from pages._ui.texts import number, plain
+from pages._ui.texts import method_name, number, plain
 
 
 def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], names: Mapping[str, str]) -> None:
@@ -30,7 +30,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], nam
     )
     for column, (run_id, run) in zip(st.columns(len(runs), gap="medium"), runs.items(), strict=True):
         with column:
-            st.markdown(f"**{names[run_id]}** · {plain(run.title)}")
+            st.markdown(f"**{names[run_id]}**" + (f" · {plain(method_name(run))}" if run.name else ""))
             rows = workspace.runs.synthetic(run_id, offset=int(place) - 1, limit=1)
             with st.container(border=True, key=f"compare.text.{run_id}"):
                 if rows.empty:

@@ -7,6 +7,7 @@ import streamlit as st
 import engine
 from pages._ui.current import choose_corpus, choose_run
 from pages._ui.navigation import go, page_only
+from pages._ui.parts.progress import at_work_on
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
@@ -44,7 +45,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
                 width="content",
             )
             with st.container(horizontal=True, width="content"):
-                _next_step(corpus, runs)
+                _next_step(workspace, corpus, runs)
                 _more(workspace, corpus)
         with st.grid(7, min_column_width=100, gap="small"):
             for name, reached, note in stations(corpus, runs):
@@ -55,11 +56,12 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             st.caption(f":material/warning: {plain(warning)}")
 
 
-def _next_step(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> None:
+def _next_step(workspace: engine.Workspace, corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> None:
     label, page = STEPS[corpus.next_step]
+    busy = at_work_on(workspace, corpus) is not None
     if st.button(
-        label, type="primary", key=f"home.next.{corpus.id}", icon=":material/arrow_forward:", icon_position="right",
-        **page_only(page),
+        "Watch" if busy else label, type="secondary" if busy else "primary", key=f"home.next.{corpus.id}",
+        icon=":material/arrow_forward:", icon_position="right", **page_only(page),
     ):  # fmt: skip
         choose_corpus(corpus.id)
         finished = [run for run in runs if run.state == "done"]

@@ -16,6 +16,8 @@ from pages._ui.sign_in.closed import only
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain
 
+FIRST = "support_tickets"  # what a first release is shown with
+
 
 def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
     """Import a sample and make it the current corpus; a callback."""
@@ -23,6 +25,12 @@ def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
         corpus = once.act(f"sample.{sample_id}", partial(act, workspace.corpora.import_sample, sample_id))
     if corpus is not None:
         choose_corpus(corpus.id)
+
+
+def begin(workspace: engine.Workspace, *, key: str, label: str) -> None:
+    """Draw the button that imports the sample with which a first release is shown."""
+    st.button(label, key=key, on_click=try_sample, args=(workspace, FIRST), **only(engine.Right.MANAGE))
+    once.rearm(f"sample.{FIRST}")
 
 
 def cards(workspace: engine.Workspace, *, key: str) -> None:

@@ -16,13 +16,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 import engine
 from pages._ui import states
+from pages._ui.corpus import nothing
 from pages._ui.current import choose_run, current_corpus, pick_run
-from pages._ui.language import tr
+from pages._ui.language import mark, tr
 from pages._ui.navigation import go
 from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
 from pages._ui.texts import seconds, when
+
+QUICK = mark(
+    "A quick look trains no models on the text: the attacks through such models and the language model's next "
+    "words are missing, and can be measured later. Times are of two processor cores."
+)
 
 
 def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
@@ -35,13 +41,7 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[engine.RunSu
     """Return the corpus' finished runs, at least one, or stop the page with what is missing."""
     corpus = current_corpus(workspace)
     if corpus is None:
-        states.empty(
-            tr("Nothing loaded yet"),
-            tr("Load a file of private text first."),
-            action=tr("Load a file"),
-            page="load",
-            key=f"{key}.load",
-        )
+        nothing.draw(workspace, key=key)
         st.stop()
     runs = workspace.runs.all(corpus.id)
     if not runs:
@@ -76,10 +76,10 @@ def choose(
             st.stop()
         st.caption(tr("Below are the findings of the examination before."))
         return run, findings
-    failed = _failed_examination(workspace, run)
-    stopped = _stopped(workspace, run, key)
+    failed = failed_examination(workspace, run)
+    halted = stopped(workspace, run, key)
     if not findings:
-        _offer(workspace, run, key, group, again=stopped)
+        _offer(workspace, run, key, group, again=halted)
         st.stop()
     if run.stale or run.examination_stale:
         states.stale(
@@ -113,7 +113,7 @@ def _unfinished(workspace: engine.Workspace, run: engine.RunSummary, key: str) -
         go("run")
 
 
-def _failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> bool:
+def failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> bool:
     """Say that the newest examination failed, and return whether it did."""
     jobs = [job for job in workspace.jobs.all(active_only=False) if job.kind == "examine" and job.run_id == run.id]
     newest = max(jobs, key=lambda job: job.created, default=None)
@@ -125,7 +125,7 @@ def _failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> 
     return True
 
 
-def _stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> bool:
+def stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> bool:
     """Offer to go on with an examination that was stopped, and return whether there is one."""
     kept = workspace.examinations.stopped(run.id)
     if kept is None:
@@ -151,7 +151,7 @@ def _stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> b
 def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group: str, *, again: bool = False) -> None:
     if again:
         with st.expander(tr("Start a new examination instead")):
-            _choices(workspace, run, key, primary=False)
+            choices(workspace, run, key, primary=False)
         return
     other = bool(run.examined_at)
     with st.container(border=True, key=f"{key}.empty"):
@@ -168,11 +168,13 @@ def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group:
                 since=since,
             )
         )
-        _choices(workspace, run, key, primary=True)
+        choices(workspace, run, key, primary=True)
 
 
-def _choices(workspace: engine.Workspace, run: engine.RunSummary, key: str, *, primary: bool) -> None:
-    """Draw the two ways to examine a run."""
+def choices(
+    workspace: engine.Workspace, run: engine.RunSummary, key: str, *, primary: bool, explained: bool = True
+) -> None:
+    """Draw the two ways to examine a run, and where `explained` what the quick one leaves out."""
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
     with st.container(horizontal=True):
         _examine_button(workspace, run, key, tr("Examine this run (about {full})", full=seconds(full)), primary=primary)
@@ -184,12 +186,8 @@ def _choices(workspace: engine.Workspace, run: engine.RunSummary, key: str, *, p
             args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
             **only(engine.Right.MANAGE),
         )
-    st.caption(
-        tr(
-            "A quick look trains no models on the text: the attacks through such models and the language model's next "
-            "words are missing, and can be measured later. Times are of two processor cores."
-        )
-    )
+    if explained:
+        st.caption(tr(QUICK))
 
 
 def _examine_button(

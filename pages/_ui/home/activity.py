@@ -13,9 +13,9 @@ import engine
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.parts.progress import QUIET
+from pages._ui.parts.progress import QUIET, at_work_on
 from pages._ui.runs import queue as run_queue
-from pages._ui.texts import STEPS, count_of, plain, when
+from pages._ui.texts import STEPS, count_of, plain, run_title, when
 
 READ, SHOWN, CORPORA = 60, 5, 4
 
@@ -36,8 +36,7 @@ def acts(workspace: engine.Workspace) -> list[Act]:
     names, found = ledger_names.read(workspace), list[Act]()
     # without the time that tells runs of a method apart: each act says when it was
     names |= {
-        run.id: f"{run.name or run.title}, {names.get(run.corpus_id, ledger_names.GONE['c'])}"
-        for run in workspace.runs.all()
+        run.id: f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}" for run in workspace.runs.all()
     }
     for line in workspace.audit.lines(limit=READ).itertuples(index=False):
         made = Act(str(line.at), str(line.actor), ledger_names.act(str(line.action)),
@@ -76,7 +75,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         st.markdown(
             f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waits'}]"
         )
-    for corpus in known[:CORPORA]:
+    open_ones = [corpus for corpus in known if at_work_on(workspace, corpus) is None]  # a job's line says the others
+    for corpus in open_ones[:CORPORA]:
         label, page = STEPS[corpus.next_step]
         waiting = _waiting(workspace, corpus)
         with st.container(key=f"home.then.{corpus.id}", gap=None):
@@ -93,7 +93,7 @@ def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     if run is not None and corpus.next_step == "release":
         counts = workspace.runs.approval_counts(run.id)
         return (
-            f"{count_of(counts['pending'], 'record')} of {plain(run.title)} not decided yet."
+            f"{count_of(counts['pending'], 'record')} of {plain(run_title(run))} not decided yet."
             if counts["pending"]
             else ""
         )

@@ -14,13 +14,11 @@ import engine
 from pages._ui.corpus import samples
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.navigation import go, page_only
-from pages._ui.parts.progress import running_job
+from pages._ui.parts.progress import STEP_JOBS, running_job
 from pages._ui.states import act
-from pages._ui.texts import JOBS, count_of, number, plain
+from pages._ui.texts import JOBS, count_of, number, plain, run_title
 
 SETTING, AWAY = "first steps", "put away"
-SAMPLE = "support_tickets"
-JOB_OF = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # step -> kind of its job
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
 
 
@@ -55,7 +53,7 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("review", "Review what was found", "Accept or reject one finding, or read one text to its end.", read,
              f"{number(corpus.reviewed)} decided" if read and corpus else "", "review"),
         Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
-             run is not None, f"{count_of(run.kept, 'record')} of {run.title}" if run else "",
+             run is not None, f"{count_of(run.kept, 'record')} of {run_title(run)}" if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
         Step("examine", "Examine it", "Measures what leaks and what it is good for. Begin with the quick look.",
              bool(run and run.examined_at), "measured" if run and run.examined_at else "", "privacy",
@@ -71,7 +69,7 @@ def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> s
     """Return the kinds of this corpus' jobs that wait or run."""
     if corpus is None:
         return set()
-    return {kind for kind in ("detect", "synthesize", "examine")
+    return {kind for kind in STEP_JOBS.values()
             if running_job(workspace, kind=kind, corpus_id=corpus.id) is not None}  # fmt: skip
 
 
@@ -101,7 +99,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
 def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
     """Draw one line: its state and name, what it is for, and the way to it where it is open."""
     icon = f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
-    said = line.has if line.done else f"{JOBS[JOB_OF[line.id]]} …" if line.busy else line.why
+    said = line.has if line.done else f"{JOBS[STEP_JOBS[line.id]]} …" if line.busy else line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
     if line.done:
         st.markdown(words)
@@ -111,7 +109,7 @@ def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line
     with right.container(horizontal=True, horizontal_alignment="right", key=f"home.step.{line.id}"):
         if line.id == "load":
             st.button("Start with a made-up sample", type="primary", key="home.step.sample",
-                      on_click=samples.try_sample, args=(workspace, SAMPLE),
+                      on_click=samples.try_sample, args=(workspace, samples.FIRST),
                       **page_only("load"))  # fmt: skip
             if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")

@@ -17,7 +17,7 @@ from pages._ui.current import corpus_names
 from pages._ui.ledger import names as ledger_names
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import offset_of, pager
-from pages._ui.texts import count_of, plain, when
+from pages._ui.texts import count_of, plain, run_title, when
 
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
@@ -38,7 +38,7 @@ def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
             rows.append((corpus.created, "Loaded", f"{names[corpus.id]}: {count_of(corpus.records, 'record')}", "none"))
     runs = {run.id: run for run in workspace.runs.all(corpus_id)}
     for run in runs.values():
-        where = f"{run.title} on {names.get(run.corpus_id, 'a deleted corpus')}"
+        where = f"{run_title(run)} on {names.get(run.corpus_id, 'a deleted corpus')}"
         if run.finished:
             text = f"{where}: {count_of(run.kept, 'record')} kept, {run.state}"
             rows.append((run.finished, "Run finished", text, _drawn(run)))
@@ -46,7 +46,7 @@ def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
             rows.append((run.examined_at, "Examined", where, "none while the findings stay here"))
     for release in workspace.releases.all(corpus_id):
         made = runs.get(release.run_id)
-        title = made.title if made else "a deleted run"
+        title = run_title(made) if made else "a deleted run"
         what = f"{title}: {count_of(release.records, 'record')}, policy {release.policy}"
         rows.append((release.created, "Released", what, _left(made)))
     frame = pd.DataFrame(rows, columns=["at", "kind", "what", "effect"])
@@ -101,7 +101,7 @@ def timeline(frame: pd.DataFrame) -> None:
             )
         )
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(KINDS)), title=None)
-    figure.update_xaxes(title="time (UTC)", type="date")
+    figure.update_xaxes(title="Time (UTC)", type="date")
     figure.update_layout(height=230, margin={"l": 10, "r": 10, "t": 10, "b": 10})
     st.plotly_chart(figure, key="ledger.timeline", alt=takeaway, config={"displayModeBar": False})
     shown = pd.DataFrame(

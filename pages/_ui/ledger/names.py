@@ -93,7 +93,7 @@ def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
         for name, value in body.items()
         if value not in (None, "", subject) and not (value == 0 and not isinstance(value, bool))
     ]
-    return ", ".join(said)
+    return ", ".join(sorted(said, key=lambda words: words.endswith("…")))  # digests say least, so they come last
 
 
 def _value(name: str, value: object, names: Mapping[str, str]) -> str:
@@ -101,7 +101,13 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(_value(name, one, names) for one in value)
     words = str(value)
+    if name == "setting":  # its key, with what it belongs to by name
+        return IDENTIFIER.sub(lambda found: named(found[0], names), words).replace(".", ", ")
     if name == "job":
         return JOBS.get(words, words).lower()
     return f"{words[:12]}…" if HEXADECIMAL.fullmatch(words) else named(words, names)

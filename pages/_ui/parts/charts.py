@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
-    """Draw a figure between its takeaway and its limits."""
+EDGE, NUMBER = 10, 48  # pixels beside a figure, and where a number stands behind its longest bar
+
+
+def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260, right: int = EDGE) -> None:
+    """Draw a figure between its takeaway and its limits; `right` pixels stay free beside it."""
     st.markdown(plain(takeaway))
     figure.update_layout(
         height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        margin={"l": 10, "r": right, "t": 10, "b": 10},
         showlegend=len(figure.data) > 1,
         separators=localised(".,"),
     )
@@ -47,19 +50,25 @@ def bars(
     """Draw one bar a name."""
     import plotly.graph_objects as go
 
+    from engine.figures.palette import BLUE
+
     labels = [str(name) for name in names]
     bar = go.Bar(x=list(values), y=labels, orientation="h") if horizontal else go.Bar(x=labels, y=list(values))
+    bar.update(marker_color=BLUE)
     if horizontal:  # a bar of nothing is said too
         bar.update(text=[number(value) for value in values], textposition="outside", cliponaxis=False)
     figure = go.Figure(bar)
     figure.update_xaxes(title=x, type="-" if horizontal else "category")
     figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)
-    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)
+    right = NUMBER if horizontal else EDGE
+    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height, right=right)
 
 
 def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
     """Draw a histogram of words a record from rows (fewest, most, records), of which the last may be open."""
     import plotly.graph_objects as go
+
+    from engine.figures.palette import BLUE
 
     names = [
         number(low) if low == high else tr("{low} to {high}", low=number(low), high=number(high))
@@ -70,6 +79,7 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
             x=list(range(len(rows))),
             y=[count for _, _, count in rows],
             customdata=names,
+            marker_color=BLUE,
             hovertemplate=tr("{words} words: {records} records", words="%{customdata}", records="%{y:,}")
             + "<extra></extra>",
         )

@@ -23,6 +23,7 @@ from pages._ui.texts import JOBS, count_of, number, plain, seconds
 ACTIVE = ("queued", "running")
 ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
+STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
 STAGES = {
     "detect": mark("reading texts"),
     "near-duplicates": mark("comparing records"),
@@ -44,6 +45,12 @@ def running_job(
         and (run_id is None or job.run_id == run_id)
     ]
     return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
+
+
+def at_work_on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.JobView | None:
+    """Return the job that does a corpus' next step already, if one waits or runs."""
+    kind = STEP_JOBS.get(corpus.next_step)
+    return running_job(workspace, kind=kind, corpus_id=corpus.id) if kind else None
 
 
 def still_running(workspace: engine.Workspace, job_id: str) -> engine.JobView:

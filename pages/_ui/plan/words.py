@@ -48,8 +48,8 @@ CARDS: dict[str, Card] = {
     "control-icl-blocked": Card(
         mark("Imitate examples, real names refused"),
         mark(
-            "As the invented names, but each real name, number or place that was found is refused while the model "
-            "writes."
+            "Shows the model three private records; each real name, number or place that was found is refused while "
+            "it writes."
         ),
         mark("Readable texts in which no identifier that was found can stand."),
         mark("Identifiers that nobody found, and stories that identify."),
@@ -62,7 +62,10 @@ CARDS: dict[str, Card] = {
     ),
     "control-prefix-masked": Card(
         mark("Learn the manner, not the names"),
-        mark("As learning the manner, but taught to avoid each name, number or place that was found."),
+        mark(
+            "Teaches a small addition to the model how such records are written, and to avoid each name, number or "
+            "place that was found."
+        ),
         mark("Learned texts in which identifiers that were found should leave no trace."),
         mark("Identifiers that nobody found, and stories that identify."),
     ),

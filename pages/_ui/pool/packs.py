@@ -19,7 +19,9 @@ def draw(workspace: engine.Workspace) -> None:
     """Draw a box a pack, latest first."""
     packs = workspace.packs.all()
     if not packs:
-        states.empty("Nothing left", "No prompt pack was written in this workspace.", key="pool.left.none")
+        states.empty(
+            "Nothing has left this machine", "No prompt pack was written in this workspace.", key="pool.left.none"
+        )
         return
     st.caption(
         "A pack stays here as it left; the audit log holds its checksum and a line for each file that was made. Packs "

@@ -14,6 +14,7 @@ import pandas as pd
 import engine
 from engine import Finding
 from pages._ui.privacy import studies as privacy_studies
+from pages._ui.texts import run_title
 
 if TYPE_CHECKING:
     from engine.figures.privacy.proof_attack import Audited, Claim
@@ -63,7 +64,7 @@ def _load(workspace: engine.Workspace, run: engine.RunSummary, letter: str) -> E
         roc = pd.DataFrame(columns=ROC)
     claim, pending = _claim(workspace, run)
     audit = privacy_studies.audited(workspace, run)
-    name = f"{letter} · {run.title}" if letter else run.title
+    name = f"{letter} · {run_title(run)}" if letter else run_title(run)
     units, flags, groups = (workspace.examinations.table(run.id, table) for table in ("units", "unit_flags", "groups"))
     return Examined(run, name, findings, attacks, roc, claim, pending, audit, units, flags, groups)
 

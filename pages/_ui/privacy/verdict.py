@@ -51,7 +51,8 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                     icon, word, colour = LEVELS[sentence.level]
                     if sentence.finding == "guarantee" and sentence.level == "leak":
                         icon, word, colour = BROKEN
-                    st.markdown(f":{colour}[{icon} **{word}**] · {plain(sentence.text)}")
+                    more = f"  \n:small[:gray[{plain(sentence.more)}]]" if sentence.more else ""
+                    st.markdown(f":{colour}[{icon} **{word}**] · {plain(sentence.text)}{more}")
                 if side.attacks is None:
                     _again(workspace, side)
 

@@ -13,7 +13,7 @@ from pages._ui.current import show_run
 from pages._ui.parts import once
 from pages._ui.parts.progress import ACTIVE
 from pages._ui.sign_in.closed import only
-from pages._ui.texts import meaning, number, plain, when
+from pages._ui.texts import meaning, number, plain, run_title, when
 
 REFERENCE = "public"
 
@@ -93,7 +93,7 @@ def _beside(workspace: engine.Workspace, run: engine.RunSummary, other: engine.R
     better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))
     unsure = int(counts.get("cannot tell", 0)) + same
     st.markdown(bought(run.guarantee.bound[0], better, worse, unsure))
-    names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run.title)}"}
+    names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run_title(run))}"}
     compare_table.draw(table, names, "utility", context=False)
     st.caption(
         f"The reference: {number(other.kept)} outputs, {when(other.created)}. These figures were measured against "

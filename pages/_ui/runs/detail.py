@@ -9,13 +9,15 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import choose_run, show_run
+from pages._ui.examined import run as examined_run
 from pages._ui.methods import readable
 from pages._ui.methods.method_cards import badge
 from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.parts.charts import bars
-from pages._ui.parts.progress import ACTIVE
+from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
+from pages._ui.plan import model as plan_model
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
 from pages._ui.runs import budget as run_budget
@@ -27,7 +29,7 @@ from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
-from pages._ui.texts import count_of, number, plain, seconds, when
+from pages._ui.texts import FILTERED, count_of, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
 SAME = (
@@ -44,7 +46,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
     """Draw a run in whatever state it is."""
     if run.state in ACTIVE:
         _live(workspace, run.id)
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         named.edit(workspace, run)
         _script(workspace, run)
     else:
@@ -111,16 +113,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
                       on_click=states.act, args=(workspace.jobs.resume, run.id),
                       **only(engine.Right.MANAGE))  # fmt: skip
         if run.state == "done":
-            done = run.examined_at is not None
-            if st.button(
-                "See what was measured" if done else "Examine this run",
-                type="primary",
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                key="run.examine",
-            ):
-                choose_run(run.id)
-                go("privacy")
+            _measure(workspace, run)
         _again(workspace, run)
         named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete", **only(engine.Right.MANAGE)):
@@ -130,7 +123,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     else:
         left, right = st.columns(2, gap="large")
     with left:
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         run_budget.draw(workspace, run)
     with right:
         _noted(workspace, run)
@@ -138,6 +131,38 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         _script(workspace, run)
     if may(engine.Right.REVEAL):
         run_outputs.draw(workspace, run)
+
+
+def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw the start of an examination, or the way to what was measured, or is."""
+    if run.examined_at is not None:
+        ready = "See what was measured"
+    elif running_job(workspace, kind="examine", run_id=run.id) is not None:
+        ready = "Watch the examination"
+    elif workspace.examinations.stopped(run.id) is not None:
+        ready = "Go on with the examination"
+    else:
+        ready = ""
+    if ready:
+        if st.button(ready, type="primary", icon=":material/arrow_forward:", icon_position="right", key="run.measured"):
+            choose_run(run.id)
+            go("privacy")
+        return
+    full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
+    if st.button(f"Examine this run (about {seconds(full)})", type="primary", icon=":material/query_stats:",
+                 key="run.examine", **only(engine.Right.MANAGE)):  # fmt: skip
+        _examine(workspace, run, models=True)
+    barred = lacks(engine.Right.MANAGE)
+    if st.button(f"Quick look (about {seconds(quick)})", icon=":material/speed:", key="run.quick", disabled=barred,
+                 help=examined_run.QUICK):  # fmt: skip
+        _examine(workspace, run, models=False)
+
+
+def _examine(workspace: engine.Workspace, run: engine.RunSummary, *, models: bool) -> None:
+    """Ask for an examination, and go where its progress stands and its findings will."""
+    states.act(workspace.jobs.examine, run.id, model_attacks=models)
+    choose_run(run.id)
+    go("privacy")
 
 
 def _plain(run: engine.RunSummary) -> bool:
@@ -188,25 +213,36 @@ def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[st
 def times(run: engine.RunSummary) -> str:
     """Return when a run started and ended, in a sentence."""
     if run.started is None:
-        return f"Asked for {when(run.created)}, not started yet."
+        return f"Asked for {when(run.created)}, {'not started yet' if run.state in ACTIVE else 'never started'}."
     if run.state in ACTIVE:
         return f"Started {when(run.started)}."
-    return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
+    return f"Started {when(run.started)}, {seconds(run.seconds)} of work."
 
 
-def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
     """Draw what the run promises, what was asked of it, and what people here noted of it."""
     if run.note:
         st.text(run.note)
     badge(run.guarantee.kind)
-    st.markdown(plain(run.guarantee.sentence))
-    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
+    first, dot, rest = run.guarantee.sentence.partition(". ")
+    st.markdown(plain(f"{first}{dot}".rstrip()))
+    if rest:
+        with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
+            st.markdown(plain(rest))
+    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
         st.markdown("**Different from the run before**")
         st.markdown("\n".join(f"- {plain(change)}" for change in changes))
     elif any(other.method == run.method and other.created < run.created for other in runs):
         st.caption("The same settings as the run of this method before it.")
+
+
+def _made_with(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return the method by its name in the literature, and the language model where it has one write."""
+    needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method.removeprefix(FILTERED)), ())
+    model = f"Model: {plan_model.called(workspace, run.model)}. " if "generator" in needs else ""
+    return f"Method: {run.title}. {model}"
 
 
 def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:

@@ -11,7 +11,7 @@ import engine
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest, pager
 from pages._ui.runs.detail import difference
-from pages._ui.texts import GUARANTEES, STATES, count_of, seconds, when
+from pages._ui.texts import GUARANTEES, STATES, count_of, method_name, seconds, when
 
 SIZE = 25
 LEFT_OUT = ("Name", "Released", "Examined", "Different from the run before")  # where nothing stands in them
@@ -33,7 +33,7 @@ def table(page: Sequence[engine.RunSummary], runs: list[engine.RunSummary]) -> p
             {
                 "Started": when(run.started or run.created),
                 "Name": run.name,
-                "Method": run.title,
+                "Method": method_name(run),
                 "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
                 "Kept": f"{run.kept:,} of {run.count:,}",
                 "Guarantee": GUARANTEES[run.guarantee.kind][0],

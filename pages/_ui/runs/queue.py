@@ -9,7 +9,7 @@ import streamlit as st
 import engine
 from pages._ui.current import corpus_names
 from pages._ui.parts.progress import QUIET, left
-from pages._ui.texts import JOBS, count_of, plain
+from pages._ui.texts import JOBS, count_of, plain, run_title
 
 SHOWN = 6
 
@@ -28,12 +28,13 @@ def draw(workspace: engine.Workspace) -> None:
             st.markdown(f"{number}. {told(job, runs)}{whose} · {_state(job)}")
         if len(jobs) > SHOWN:
             st.caption(f"and {count_of(len(jobs) - SHOWN, 'more job')}")
-        st.caption("Looking for identifiers and other short work goes before long work that waits.")
+        if len(jobs) > 1:
+            st.caption("Looking for identifiers and other short work goes before long work that waits.")
 
 
 def called(workspace: engine.Workspace) -> dict[str, str]:
     """Return each run's own name, or its method's, by id: what a line about its job adds."""
-    return {run.id: run.name or run.title for run in workspace.runs.all()}
+    return {run.id: run_title(run) for run in workspace.runs.all()}
 
 
 def told(job: engine.JobView, runs: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ import streamlit as st
 import engine
 from engine import JSON
 from pages._ui import states
+from pages._ui.corpus import nothing
 from pages._ui.current import current_corpus, distinct
 from pages._ui.examined import figure as examined_figure
 from pages._ui.methods import parameters
@@ -30,8 +31,7 @@ def draw(workspace: engine.Workspace) -> None:
     """Draw the studies of the chosen corpus."""
     corpus = current_corpus(workspace)
     if corpus is None:
-        states.empty("No corpus yet", "A study needs records to work on.", action="Load a corpus", page="load",
-                     key="study.nothing")  # fmt: skip
+        nothing.draw(workspace, key="study")
         return
     st.markdown("A study runs several variants on one corpus, measures each, and sets them side by side.")
     started = workspace.studies.runs(corpus.id)
