@@ -10,11 +10,12 @@ import pytest
 
 from engine.errors import UserError
 from engine.models.builtin.embedder import load_embedder
-from engine.models.builtin.format import BLANK, DOMAINS
+from engine.models.builtin.format import BLANK, DOMAINS, KINDS
 from engine.models.builtin.language_model import load_builtin_generator
 from engine.models.builtin.ngram_model import KneserNey
 from engine.models.builtin.shipped import lm_folder
 from engine.models.contracts import Generation
+from engine.models.offered.likeness import known_kinds
 from engine.training.__main__ import SHARES
 from engine.training.language.data import Document, split
 from engine.training.language.evaluation import CHARACTERS, bits_a_byte, held_out, score
@@ -183,6 +184,8 @@ def test_a_score_is_of_the_same_characters_for_every_vocabulary(tmp_path):
 def test_every_kind_of_the_training_has_a_domain():
     assert set(domains()) == set(SHARES)
     assert set(domains().values()) <= set(DOMAINS)
+    assert domains() == dict(KINDS), "what prompts take a kind to have been learned under"
+    assert set(known_kinds()) <= set(KINDS)
 
 
 def test_every_measure_is_recorded_with_counts_and_its_interval():

@@ -23,6 +23,14 @@ OPERATORS = (
     "invent", "vary", "fill", "cross", "abstract", "expand", "rephrase", "from_control_code", "from_examples", "judge",
 )  # fmt: skip
 DOMAINS = ("clinical", "legal", "social", "reviews", "generic")
+KINDS = {
+    "narrative": "clinical", "abstract": "generic", "textbook": "generic", "novel": "generic", "complaint": "reviews",
+    "incident report": "generic", "short report": "reviews", "court opinion": "legal", "health question": "clinical",
+    "consultation": "clinical", "dialogue": "social", "letter": "social", "plain English": "generic",
+    "country description": "generic", "encyclopedia": "generic", "sentence": "social", "clinic letter": "clinical",
+    "support ticket": "reviews", "court decision": "legal",
+}  # fmt: skip
+"""The kinds of documents that the shipped weights learned, each under one domain and under no other."""
 LENGTH_EDGES = (5, 8, 12, 16, 20, 25, 30, 40, 50, 60, 80, 100, 130, 160, 200, 260, 330, 400)
 
 BOS, EOS, PAD, OUT = "<|bos|>", "<|eos|>", "<|pad|>", "<|out|>"
@@ -48,6 +56,18 @@ def placeholder_tokens() -> list[str]:
 def length_token(words: int) -> str:
     """Return the bucket token of a length in words: the first edge not below it."""
     return next((f"<|len:{edge}|>" for edge in LENGTH_EDGES if words <= edge), "<|len:more|>")
+
+
+_NAMED = {kind.lower(): kind for kind in KINDS}
+
+
+def learned(kind: str, domain: str) -> tuple[str, str]:
+    """Return a kind in the spelling in which it was learned, and the domain that it was learned under.
+
+    Asked for under another domain, a known kind comes out as anything but itself. One that is not known keeps both.
+    """
+    known = _NAMED.get(" ".join(kind.lower().split()))
+    return (kind, domain) if known is None else (known, KINDS[known])
 
 
 def clean(text: str) -> str:

@@ -18,6 +18,7 @@ from engine.models.builtin.format import (
     blanked,
     build_prompt,
     clean,
+    learned,
     outline,
     text_rng,
 )
@@ -63,7 +64,8 @@ class BuiltinOperators:
         if domain not in DOMAINS:
             raise UserError(f"domain {domain!r} does not exist; choose one of {', '.join(DOMAINS)}")
         build: Callable[[OperatorInputs], Shown] = getattr(self, f"_{name}")
-        kind, label = clean(inputs.get("kind") or ""), clean(inputs.get("label") or "")
+        kind, domain = learned(clean(inputs.get("kind") or ""), domain)
+        label = clean(inputs.get("label") or "")
         words = _asked(name, int(inputs.get("words") or 0))
         try:
             return build_prompt(name, Fields(domain=domain, kind=kind, label=label, words=words, **build(inputs)))

@@ -52,7 +52,7 @@ _DIGITS_ONLY = re.compile(r"[\d\W_]+")
 
 
 def domains() -> dict[str, str]:
-    """Return the kinds of documents a training reads, each with its control domain."""
+    """Return the kinds of documents a training reads, each with its control domain; `format.KINDS` ships them."""
     old = {"narrative": "clinical", "abstract": "generic", "textbook": "generic", "novel": "generic"}
     return old | {source.kind: source.domain for source in SOURCES} | {k: d for d, k in SAMPLE_KINDS.values()}
 

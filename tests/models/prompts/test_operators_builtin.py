@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import UserError
-from engine.models.builtin.format import OPERATORS, OUT
+from engine.models.builtin.format import DOMAINS, OPERATORS, OUT
 from engine.models.prompts.operators_builtin import BuiltinOperators
 
 INPUTS = {
@@ -77,3 +77,11 @@ def test_children_are_asked_for_less_than_they_come_out_longer():
     assert "<|len:20|>" in BuiltinOperators().prompt("rephrase", **longer)
     assert "<|len:25|>" in BuiltinOperators().prompt("invent", **longer)
     assert "<|len:" not in BuiltinOperators().prompt("rephrase", **{**INPUTS, "words": 0})
+
+
+@pytest.mark.parametrize("kind", ["narrative", " Narrative"])
+def test_a_kind_that_was_learned_is_asked_for_as_it_was_learned(kind):
+    asked = {BuiltinOperators().prompt("invent", domain=domain, kind=kind, words=30) for domain in ("", *DOMAINS)}
+    assert asked == {"<|bos|><|op:invent|><|dom:clinical|><|kind|>narrative<|len:30|><|out|>"}
+    other = BuiltinOperators().prompt("invent", domain="legal", kind="minutes", words=30)
+    assert other == "<|bos|><|op:invent|><|dom:legal|><|kind|>minutes<|len:30|><|out|>"
