@@ -12,7 +12,7 @@ from pages._ui.language import mark, tr, translator
 from pages._ui.load import file as load_file
 from pages._ui.load import mapping as load_mapping
 from pages._ui.parts import once
-from pages._ui.texts import meaning, plain
+from pages._ui.texts import meaning
 
 workspace = guard()
 
@@ -28,7 +28,6 @@ else:
     view = views[0]
 
 if view == views[1] and corpus is not None:
-    st.subheader(plain(corpus.name), anchor=False)
     corpus_facts.draw(workspace, corpus)
     st.stop()
 

@@ -48,14 +48,16 @@ with from_server:
 with from_hub:
     models_hub.draw(workspace)
 
-st.subheader("Built-in helpers", anchor=False)
-st.button(
-    "Check the files of built-in models",
-    icon=":material/health_and_safety:",
-    key="models.test",
-    on_click=models_cards.test_all,
-    args=(workspace,),
-)
-for model_id, model in found.items():
-    if model_id != "builtin":
+helpers = {model_id: model for model_id, model in found.items() if model_id != "builtin"}
+missing = [model_id for model_id, model in helpers.items() if model is None]
+with st.expander("Built-in helpers: taggers, tone, likeness", icon=":material/handyman:", key="models.helpers",
+                 expanded=bool(missing)):  # fmt: skip
+    st.button(
+        "Check the files of built-in models",
+        icon=":material/health_and_safety:",
+        key="models.test",
+        on_click=models_cards.test_all,
+        args=(workspace,),
+    )
+    for model_id, model in helpers.items():
         models_cards.card(model_id, model)

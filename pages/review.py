@@ -38,6 +38,7 @@ if job is not None:
         )
     )
     job_progress(workspace, job.id, key="review.detect")
+    st.session_state["review.view"] = TEXTS  # what was found is read text by text, wherever it was asked for
     st.stop()
 
 review_queue.show_failure(workspace, corpus)

@@ -17,8 +17,12 @@ from pages._ui.sign_in.closed import barred
 workspace = guard()
 
 st.title("Settings", anchor=False)
-choice.ask(workspace)
-left, right = st.columns(2, gap="large")
+GENERAL, ROLES, LANGUAGES, PROMPTS, POLICIES = st.tabs(
+    ["General", "Who may do what", "Languages", "Prompt templates", "Policies"]
+)
+with GENERAL:
+    choice.ask(workspace)
+    left, right = st.columns(2, gap="large")
 with left:
     st.subheader("People and text", anchor=False)
     if not barred("Saying who acts, and what the text is about,", engine.Right.MANAGE):
@@ -35,11 +39,11 @@ with right:
     if not barred("Deleting a corpus", engine.Right.MANAGE):
         settings_parts.delete(workspace)
 
-st.subheader("Who may do what", anchor=False)
-people.draw(workspace)
-st.subheader("Languages", anchor=False)
-settings_languages.draw()
-st.subheader("Prompt templates", anchor=False)
-prompt_templates.draw(workspace)
-st.subheader("Policies", anchor=False)
-settings_policies.draw(workspace)
+with ROLES:
+    people.draw(workspace)
+with LANGUAGES:
+    settings_languages.draw()
+with PROMPTS:
+    prompt_templates.draw(workspace)
+with POLICIES:
+    settings_policies.draw(workspace)

@@ -55,6 +55,8 @@ def goodness(finding: Finding, real: float | None) -> float:
 
 
 def _good(finding: Finding, findings: Sequence[Finding]) -> float:
+    if finding.name.endswith("_excess"):  # less than chance is chance, and only what an interval rules out is safe
+        return -max(0.0, finding.value if finding.high is None else finding.high)
     level = pick(findings, finding.name, *REAL)
     return goodness(finding, None if level is None else level.value)
 
@@ -108,6 +110,11 @@ def board(
     plot.update_layout(clickmode="event+select", hovermode="closest")
     takeaway = _takeaway(runs, list(both), beaten)
     caveat = "Grey goes by the values alone: where bars overlap, the order could be chance."
+    if privacy.endswith("_excess"):
+        caveat = (
+            "Grey goes by the value of use and by the upper end of the bar above chance, which is what cannot be ruled "
+            "out; below chance is no safer than chance. Where bars overlap, the order could be chance."
+        )
     if apart:
         sizes = sorted(int(u.settings[TEXTS]) for _, u in both.values() if TEXTS in u.settings)
         caveat += (

@@ -136,7 +136,11 @@ class Doctor:
             for p in (self.session.folder.path, *self.session.folder.path.rglob("*"))
             if not p.is_symlink()
         )
-        detail = "yes" if not loose else f"no: {loose} file(s) or folder(s) are open to others; run chmod -R go= on it"
+        detail = (
+            "yes"
+            if not loose
+            else f"no: {loose} file(s) or folder(s) are open to others; take their rights from others with chmod -R go= on the workspace folder"
+        )
         return _check("private to its owner", not loose, detail)
 
     def _disk(self) -> Check:

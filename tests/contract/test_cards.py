@@ -50,7 +50,7 @@ def card(method: Method, policy: str = "exploratory", **changes):
 def test_the_model_is_named_only_where_one_wrote(method: Method) -> None:
     built = card(method)
     wrote = "generator" in method.spec.needs
-    assert ("Language model: builtin." in built.markdown) is wrote
+    assert ("Language model: the one built into Understudy, small" in built.markdown) is wrote
     assert ("Language model: none was used." in built.markdown) is not wrote
     assert ("language model" in method.spec.origin) is wrote
     assert built.content["model"] == ("builtin" if wrote else "none")

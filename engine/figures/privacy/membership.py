@@ -21,7 +21,7 @@ COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palet
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 NEEDED = 10  # false alarms that must be possible before a rate is read
-CAVEAT = "The first attack's band is of 95% at all false-alarm rates at once."
+CAVEAT = "The first attack's band, where it can be read, is of 95% at all false-alarm rates at once."
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
 
 
@@ -42,19 +42,24 @@ def add_diagonal(plot: go.Figure) -> None:
     )  # fmt: skip
 
 
-def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, greyed: bool = False) -> None:
+def add_roc(
+    plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, greyed: bool = False, edge: float = FLOOR
+) -> None:
     """Draw one attack's curve, the first one's with its band; the place in the list decides colour and dash.
 
-    A greyed attack is grey, and has no band: what it reaches may be no leak.
+    A greyed attack is grey, and has no band: what it reaches may be no leak. Below the false-alarm rate `edge` there
+    are too few non-members to read anything: a band there would fill the figure and say nothing.
     """
     colour, dash = palette.GREY if greyed else COLOURS[number % MOST], DASHES[number % MOST]
     title = f"{title} (greyed)" if greyed else title
     x = np.maximum(points["fpr"].to_numpy(float), FLOOR)
+    read = points[points["fpr"] >= edge] if edge > FLOOR else points
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     clear = f"rgba({red},{green},{blue},0.16)"
     for name, fill in () if greyed or number else (("tpr_high", None), ("tpr_low", "tonexty")):
         plot.add_scatter(
-            x=x, y=np.maximum(points[name].to_numpy(float), FLOOR / 10), mode="lines", fill=fill, fillcolor=clear,
+            x=np.maximum(read["fpr"].to_numpy(float), FLOOR), y=np.maximum(read[name].to_numpy(float), FLOOR / 10),
+            mode="lines", fill=fill, fillcolor=clear,
             line={"width": 0, "color": clear, "shape": "hv"}, showlegend=False, hoverinfo="skip",
         )  # fmt: skip
     plot.add_scatter(
@@ -68,18 +73,28 @@ def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, g
 def log_log(plot: go.Figure, height: int) -> None:
     """Give a ROC plot logarithmic axes in per cent from 0.01%."""
     styled(plot, x="False alarms: others taken for members", y="Members found", height=height)
-    axis = {"type": "log", "range": [-4, 0], "tickvals": list(TICKS), "ticktext": list(TICKS.values())}
+    axis = {
+        "type": "log",
+        "range": [-4, 0.03],
+        "ticklabeloverflow": "allow",
+        "tickvals": list(TICKS),
+        "ticktext": list(TICKS.values()),
+    }
     plot.update_xaxes(**axis)
     plot.update_yaxes(**axis)
 
 
+def readable_from(attacks: pd.DataFrame) -> float:
+    """Return the false-alarm rate below which there are too few non-members to read anything, at most 1."""
+    others = pd.to_numeric(attacks["others"], errors="coerce").max() if len(attacks) else 0
+    return min(NEEDED / others, 1.0) if others and others > 0 else 1.0
+
+
 def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
     """Shade false-alarm rates for which there are too few non-members to read anything."""
-    others = pd.to_numeric(attacks["others"], errors="coerce").max() if len(attacks) else 0
-    edge = NEEDED / others if others and others > 0 else 1.0
-    if edge <= FLOOR:
+    right = readable_from(attacks)
+    if right <= FLOOR:
         return
-    right = min(edge, 1.0)
     plot.add_vrect(x0=FLOOR, x1=right, fillcolor="rgba(138,151,156,0.12)", line_width=0, layer="below")
     plot.add_annotation(  # a logarithmic axis takes the exponent
         x=math.log10(math.sqrt(FLOOR * right)), y=0.06, yref="paper", text="too few non-members to tell",
@@ -99,7 +114,14 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
     names = [name for name in shown if (roc["attack"] == name).any()][:MOST]
     greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed)
+        add_roc(
+            plot,
+            roc[roc["attack"] == name],
+            str(titles.get(name, name)),
+            number,
+            greyed=name in greyed,
+            edge=readable_from(attacks),
+        )
     log_log(plot, height=400)
     too_few(plot, attacks)
     looks = {look.attack: look for look in judge(attacks)}

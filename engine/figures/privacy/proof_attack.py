@@ -26,7 +26,16 @@ from engine.examine.stats.simultaneous import BLIND, GENERATOR, judge
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.privacy.lbf import KINDS, Drawn, epsilon_delta
-from engine.figures.privacy.membership import CAVEAT, FLOOR, add_diagonal, add_roc, log_log, only_greyed, too_few
+from engine.figures.privacy.membership import (
+    CAVEAT,
+    FLOOR,
+    add_diagonal,
+    add_roc,
+    log_log,
+    only_greyed,
+    readable_from,
+    too_few,
+)
 
 GRID = 120
 SMALL = 1e-3  # where axes of ε begin
@@ -143,8 +152,9 @@ def proof_and_roc(
         )  # fmt: skip
     add_diagonal(plot)
     greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
+    edge = readable_from(attacks)
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed)
+        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed, edge=edge)
     log_log(plot, height=420)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])

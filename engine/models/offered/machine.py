@@ -47,7 +47,7 @@ class Machine:
         if self.device == "cuda":
             return f"{len(self.cards)} graphics card(s) ({', '.join(self.cards)}) with {size} of memory"
         shared = " shared with a graphics unit" if self.device == "mps" else " and no graphics card"
-        return f"{self.cores} processor core(s), {size} of memory{shared}"
+        return f"{self.cores} processor core{'' if self.cores == 1 else 's'}, {size} of memory{shared}"
 
 
 @lru_cache(maxsize=1)

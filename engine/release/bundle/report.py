@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from engine.json_types import as_list
-from engine.release.card.card import DataCard, setting_words
+from engine.release.card.card import DataCard, model_in_words, setting_words
 
 _STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;"
@@ -63,7 +63,7 @@ def report(card: DataCard, release_id: str, files: Mapping[str, tuple[str, str]]
         "<h2>How they were made</h2>",
         _p(f"{method['title']}. {method['summary']}"),
         _p(f"Source of the method: {method['citation']}" if method["citation"] else ""),
-        _p(f"Language model: {'none was used' if content['model'] == 'none' else content['model']}."),
+        _p(f"Language model: {model_in_words(str(content['model']))}."),
         _table({line["setting"]: setting_words(line["value"]) for line in content["settings"]}),
         "<h2>What they are for</h2>",
         _list("Suited to:", content["intended"]),

@@ -22,6 +22,7 @@ from engine.release.bundle.export import FORMULA_NOTE
 from engine.release.policy.policy import IntruderRule, MissedRule, Policy
 from engine.release.policy.verdicts import RuleVerdict
 
+BUILT_IN = "the one built into Understudy, small and made for trying out"
 NOT_SHOWN = "not shown"
 KIND_WORDS = {
     "none": "No formal guarantee",
@@ -355,6 +356,11 @@ def _waived(policy: Policy, line: RuleVerdict) -> str:
     ).replace(".  ", ". ")
 
 
+def model_in_words(model: str) -> str:
+    """Return which language model wrote, as a reader knows it: the built-in one has no name outside this program."""
+    return {"none": "none was used", "builtin": BUILT_IN}.get(model, model)
+
+
 def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     method, guarantee, policy = content["method"], content["guarantee"], content["policy"]
     lines = [
@@ -376,8 +382,7 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
     if method["citation"]:
         lines += ["", f"Source of the method: {method['citation']}"]
-    model = "none was used" if content["model"] == "none" else _escape(str(content["model"]))
-    lines += ["", f"Language model: {model}.", *_setting_table(content)]
+    lines += ["", f"Language model: {_escape(model_in_words(str(content['model'])))}.", *_setting_table(content)]
     lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {claim.sentence}"]
     if claim.kind == "dp":
         lines += ["", formal, "", str(guarantee["before_selection"])]

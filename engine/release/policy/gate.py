@@ -192,7 +192,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
         *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
         fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
-              "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
+              "Approve at least one record.", float(need.minimum_approved), float(facts.approved)),
     ]  # fmt: skip
     if need.minimum_reviewed_share > 0:
         lines.append(

@@ -74,7 +74,7 @@ def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
         above = (
             " That is above the limit, which is lower than what was drawn before it was set or before people joined."
         )
-    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}"
+    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.3g}"
     return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
 
 
@@ -96,7 +96,7 @@ def _drawn(book: Book, sums: Sequence[Sum]) -> str:
         return "What was drawn so far is being added up."
     bound = "at least " if book.unknown else ""
     delta = book.state.limit.delta
-    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.2e} for each {one.unit} ({one.adjacency})" for one in sums]
+    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.3g} for each {one.unit} ({one.adjacency})" for one in sums]
     if len(said) == 1:
         return f"What was drawn in runs so far adds up to {said[0]}."
     return (

@@ -1,4 +1,4 @@
-"""What Compare says before two runs are examined: what is being measured, what failed, and what can be examined here."""
+"""What Compare says before two runs are examined: what is being measured, what failed, what can be examined here."""
 
 from __future__ import annotations
 

@@ -48,8 +48,12 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                     "none in common)"
                 )
             parts.append(said)
-        result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
+        result.append(f"**{names[run]}** against **{names[first]}**. " + _sentence("; ".join(parts)) + ".")
     return result
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
@@ -103,11 +107,12 @@ def _frame(rows: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
         "Good is": st.column_config.TextColumn(width=65),
     }
     for run, name in names.items():
-        shown[name] = [
+        letter = name[0]  # what the sentences above call it; its whole name would be cut
+        shown[letter] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
         ]
-        config[name] = st.column_config.TextColumn(
-            alignment="right", width=105, help="Value, and its 95% interval in brackets"
+        config[letter] = st.column_config.TextColumn(
+            alignment="right", width=105, help=f"{name}: value, and its 95% interval in brackets"
         )
         if f"{run} against first" in rows:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"

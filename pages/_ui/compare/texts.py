@@ -30,7 +30,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], nam
     )
     for column, (run_id, run) in zip(st.columns(len(runs), gap="medium"), runs.items(), strict=True):
         with column:
-            st.markdown(f"**{names[run_id]}** · {plain(method_name(run))}")
+            st.markdown(f"**{names[run_id]}**" + (f" · {plain(method_name(run))}" if run.name else ""))
             rows = workspace.runs.synthetic(run_id, offset=int(place) - 1, limit=1)
             with st.container(border=True, key=f"compare.text.{run_id}"):
                 if rows.empty:

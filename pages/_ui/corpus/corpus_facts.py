@@ -13,10 +13,14 @@ from pages._ui.parts.charts import lengths as lengths_chart
 from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
 
+CLEAR = 0.03  # share of the text below which a guessed language is taken for a guess gone wrong
+MOST_LANGUAGES = 7
+
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw everything known about a corpus right after import."""
     facts = workspace.corpora.statistics(corpus.id)
+    _on(corpus)
     with st.grid(5, min_column_width=150):
         st.metric(tr("Records"), number(facts.records), border=True)
         st.metric(
@@ -46,9 +50,17 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     with right:
         _labels(corpus, facts)
         _sizes(corpus, facts)
+
+
+def _on(corpus: engine.CorpusSummary) -> None:
+    """Draw what the corpus is called and the way on, before all figures."""
     label, page = STEPS[corpus.next_step]
-    if st.button(tr(label), type="primary", key="load.next", icon=":material/arrow_forward:", icon_position="right"):
-        go(page)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader(plain(corpus.name), anchor=False, width="content")
+        if st.button(
+            tr(label), type="primary", key="load.next", icon=":material/arrow_forward:", icon_position="right"
+        ):
+            go(page)
 
 
 def _quality(facts: engine.CorpusStatistics) -> None:
@@ -122,12 +134,24 @@ def _sizes(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None
 
 
 def _languages(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
-    if len(facts.language) < 2:
+    clear = sorted(((code, part) for code, part in facts.language.items() if part >= CLEAR), key=lambda one: -one[1])
+    clear = clear[:MOST_LANGUAGES]
+    if len(facts.language) < 2 or not clear:
         return
-    largest = sorted(facts.language.items(), key=lambda item: -item[1])[:8]
+    rest = 1 - sum(part for _, part in clear)
+    if len(clear) == 1:  # one language, and letters that were taken for others
+        st.caption(
+            tr(
+                "{share} of the text is {language}; the rest is too short or too mixed to tell.",
+                share=share(clear[0][1], 0),
+                language=language_name(clear[0][0]),
+            )
+        )
+        return
+    names = [language_name(code) for code, _ in clear] + ([tr("others, or too short to tell")] if rest > 0 else [])
     bars(
-        [language_name(code) for code, _ in largest],
-        [100 * part for _, part in largest],
+        names,
+        [round(100 * part, 1) for _, part in clear] + ([round(100 * rest, 1)] if rest > 0 else []),
         key=f"load.languages.{corpus.id}",
         takeaway=tr("{share} of the text is English.", share=share(facts.english_share, 0)),
         x=tr("Records, %"),

@@ -60,8 +60,8 @@ def _next_step(workspace: engine.Workspace, corpus: engine.CorpusSummary, runs: 
     label, page = STEPS[corpus.next_step]
     busy = at_work_on(workspace, corpus) is not None
     if st.button(
-        "Watch" if busy else label, type="secondary" if busy else "primary", key=f"home.next.{corpus.id}", icon=":material/arrow_forward:", icon_position="right",
-        **page_only(page),
+        "Watch" if busy else label, type="secondary" if busy else "primary", key=f"home.next.{corpus.id}",
+        icon=":material/arrow_forward:", icon_position="right", **page_only(page),
     ):  # fmt: skip
         choose_corpus(corpus.id)
         finished = [run for run in runs if run.state == "done"]

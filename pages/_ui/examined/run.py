@@ -25,7 +25,6 @@ from pages._ui.sign_in.closed import only
 from pages._ui.states import act
 from pages._ui.texts import seconds, when
 
-
 QUICK = mark(
     "A quick look trains no models on the text: the attacks through such models and the language model's next "
     "words are missing, and can be measured later. Times are of two processor cores."

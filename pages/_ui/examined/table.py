@@ -23,7 +23,14 @@ HEADINGS = {
     "unrelated": "Unrelated text",
 }
 NUMBERS = ("Value", "Low", "High")
-FULL = {"Finding": 150, "Held against": 105, "Interval and source": 125}  # pixels, whole in a narrow window
+FULL = {
+    "Finding": 150,
+    "Held against": 105,
+    "Good is": 90,
+    "Interval and source": 270,
+    "What is measured": 380,
+}  # pixels
+TALL = 640  # pixels: about ten findings
 TOLD = ("method", "source", "why")  # settings that stand in a column of their own
 FEWER = "at_fewer_texts"  # the setting that holds values with their intervals
 HELP = {
@@ -130,7 +137,7 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
             "High": [f.high for f in findings],
             "n": [f.n for f in findings],
             "Interval and source": [_basis(f) for f in findings],
-            "Good is": [f.direction for f in findings],
+            "Good is": [f.direction.split(" is ")[0] for f in findings],
             "What is measured": [f.measure for f in findings],
             "Settings": [_settings(f) for f in findings],
             "Name": [f.name for f in findings],
@@ -142,8 +149,8 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
     config |= {name: st.column_config.TextColumn(width=width) for name, width in FULL.items()}
     config["n"] = st.column_config.NumberColumn(format="localized", width=60)
     st.dataframe(
-        table, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config,
-        alt="Every finding with its interval, source and settings",
+        table, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config, placeholder="–",
+        height=min(TALL, 40 + wrapped.ROW * len(table)), alt="Every finding with its interval, source and settings",
     )  # fmt: skip
     st.caption(
         "Low and High are the ends of the 95% interval. Shares are given as fractions of one here. What is measured, "

@@ -65,7 +65,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     with st.expander("How it is added up", key="ledger.added_up"):
         st.markdown(
-            f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
+            f"δ of the limit: {view.limit_delta:.3g}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
             f"of order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
             f"{_lists(view)}"
         )
@@ -169,7 +169,7 @@ def _lists(view: engine.LedgerView) -> str:
         return "Nothing of δ is set aside for lists of labels, so no run may buy one under this limit."
     left = max(0.0, view.limit_list_delta - view.list_delta_used)
     return (
-        f"Of δ, {view.limit_list_delta:.2e} is set aside for lists of labels that runs buy, and {left:.2e} of it is "
+        f"Of δ, {view.limit_list_delta:.3g} is set aside for lists of labels that runs buy, and {left:.3g} of it is "
         "left; it is fixed with the limit too."
     )
 
@@ -220,7 +220,7 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
             on_click=states.act, args=(workspace.ledger.set_limit, corpus.id, epsilon, delta),
             kwargs={
-                "done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large, "list_share": lists,
+                "done": f"The limit is ε = {epsilon:g} at δ = {delta:.3g}.", "large_delta": large, "list_share": lists,
             },
         )  # fmt: skip
 
@@ -280,7 +280,7 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "What": [_kind(kind, what) for kind, what in zip(lines["kind"], lines["what"], strict=True)],
             "Run": [ledger_names.named(_text(run_id), names) for run_id in lines["run_id"]],
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
-            "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
+            "δ": [_short(value, ".3g") for value in pd.to_numeric(lines["delta"])],
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
             "Sentence": lines["sentence"],
             "Protects": [
@@ -370,8 +370,8 @@ def overview(workspace: engine.Workspace) -> None:
                 "Corpus": names[corpus.id],
                 "People": ledger_names.named(view.population, names),
                 "Limit, ε": view.limit_epsilon,
-                "In use": share(view.share, 0),
-                "Left, ε": _left(view),
+                "In use": "–" if view.unbounded else share(view.share, 0),
+                "Left, ε": "none can be claimed" if view.unbounded else _left(view),
                 "Formal total": total(view),
             }
         )

@@ -101,7 +101,7 @@ def timeline(frame: pd.DataFrame) -> None:
             )
         )
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(KINDS)), title=None)
-    figure.update_xaxes(title="time (UTC)", type="date")
+    figure.update_xaxes(title="Time (UTC)", type="date")
     figure.update_layout(height=230, margin={"l": 10, "r": 10, "t": 10, "b": 10})
     st.plotly_chart(figure, key="ledger.timeline", alt=takeaway, config={"displayModeBar": False})
     shown = pd.DataFrame(

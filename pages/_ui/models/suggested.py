@@ -33,7 +33,7 @@ def draw(workspace: engine.Workspace, description: engine.Description | None) ->
         "it is small, and most of what it writes reads badly. None of these is fetched without your written consent."
     )
     with st.container(key=f"{KEY}.table"):
-        wrapped.table(_table(found), right=("Memory", "500 texts"))
+        wrapped.table(_table(found), right=("Memory", "Time for 500 texts"))
     here = {info.source.partition("@")[0] for info in workspace.models.all()}
     models = {one.offer.hub: one for one in found.models if one.offer.hub not in here}
     if not models:
@@ -100,7 +100,7 @@ def _table(found: engine.Proposals) -> pd.DataFrame:
             )
             for one in found.models
         ],
-        columns=["Model", "Here", "Memory", "500 texts", "Languages", "Licence"],
+        columns=["Model", "Here", "Memory", "Time for 500 texts", "Languages", "Licence"],
     )  # fmt: skip
 
 

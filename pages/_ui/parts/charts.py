@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
+ROOM = 1.12  # of the longest bar
+
+
 def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
     """Draw a figure between its takeaway and its limits."""
     st.markdown(plain(takeaway))
@@ -47,12 +50,17 @@ def bars(
     """Draw one bar a name."""
     import plotly.graph_objects as go
 
+    from engine.figures.palette import BLUE
+
     labels = [str(name) for name in names]
     bar = go.Bar(x=list(values), y=labels, orientation="h") if horizontal else go.Bar(x=labels, y=list(values))
+    bar.update(marker_color=BLUE)
     if horizontal:  # a bar of nothing is said too
         bar.update(text=[number(value) for value in values], textposition="outside", cliponaxis=False)
     figure = go.Figure(bar)
     figure.update_xaxes(title=x, type="-" if horizontal else "category")
+    if horizontal and any(values):
+        figure.update_xaxes(range=[0, ROOM * max(values)])  # for the number behind the longest bar
     figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)
     frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)
 
@@ -60,6 +68,8 @@ def bars(
 def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
     """Draw a histogram of words a record from rows (fewest, most, records), of which the last may be open."""
     import plotly.graph_objects as go
+
+    from engine.figures.palette import BLUE
 
     names = [
         number(low) if low == high else tr("{low} to {high}", low=number(low), high=number(high))
@@ -70,6 +80,7 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
             x=list(range(len(rows))),
             y=[count for _, _, count in rows],
             customdata=names,
+            marker_color=BLUE,
             hovertemplate=tr("{words} words: {records} records", words="%{customdata}", records="%{y:,}")
             + "<extra></extra>",
         )

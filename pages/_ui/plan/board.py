@@ -100,7 +100,8 @@ def _chosen(
     claim, money = box.columns(2, gap="large")
     with claim:
         st.markdown(
-            tr("**{title}** is its name on other pages.", title=plain(method.title)) + f" {plain(method.summary)}"
+            tr("**{title}** is its name in the literature and on a data card.", title=plain(method.title))
+            + f" {plain(method.summary)}"
         )
         st.caption(tr("Source: {citation}.", citation=plain(method.citation)))
     with money:

@@ -5,7 +5,7 @@ Privacy posture: names of units and records only; the text stays behind the reve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,6 +18,7 @@ from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
 
 SIZE = 25
+WHOLE = 2  # of what flags somebody: so many names are read whole in a cell of three lines
 OLD = "Units were not ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
 
@@ -101,6 +102,13 @@ def flags(counts: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     )
 
 
+def _named(attacks: Sequence[str], titles: Mapping[str, str]) -> str:
+    """Return what flags somebody as a cell holds it whole: copied words and identifiers first, then the attacks."""
+    told = sorted((titles.get(one, one) for one in attacks), key=lambda title: title not in TEXT_FLAGS.values())
+    more = len(told) - WHOLE
+    return ", ".join(told[:WHOLE]) + (f" and {more} more" if more > 0 else "")
+
+
 def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: str) -> None:
     key = f"privacy.units.page.{run_id}"
     start = offset_of(key, SIZE)
@@ -109,7 +117,7 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
         {
             noun.capitalize(): [str(u).removeprefix("s:") for u in rows["unit"]],
             "Flags": rows["flags"].astype(int).to_numpy(),
-            "Flagged by": [", ".join(titles.get(a, a) for a in str(f).split("|")) for f in rows["flagged_by"]],
+            "Flagged by": [_named(str(f).split("|"), titles) for f in rows["flagged_by"]],
             "Scores above others": ["–" if p != p else f"{100 * p:.1f}%" for p in rows["percentile"]],
             "Records": rows["records"].astype(int).to_numpy(),
             "Most exposed record": rows["record_id"].astype(str).to_numpy(),

@@ -17,7 +17,7 @@ from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
-from pages._ui.texts import number, plain, significant
+from pages._ui.texts import number, plain, significant, when
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -63,6 +63,11 @@ def draw(
                         total,
                         decided=number(decided),
                         approved=number(counts["approved"]),
+                    )
+                    + (
+                        " · " + tr("released {when}, the files stand above", when=when(run.released_at))
+                        if run.released_at
+                        else ""
                     ),
                 )
             if st.button(

@@ -90,9 +90,17 @@ def check_list(
             icon=":material/lock:",
         )
     release_waivers.void(workspace, verdict, policy, run.id)
-    with st.container(border=True, key="release.checklist", gap="small"):
-        for line in sorted(verdict.rules, key=lambda line: (line.met, line.passed is True, not line.high)):
-            _line(workspace, line, policy, run)
+    settled = [line for line in verdict.rules if line.passed is True and not line.high and not line.waived]
+    to_read = [line for line in verdict.rules if line not in settled]
+    if to_read:
+        with st.container(border=True, key="release.checklist", gap="small"):
+            for line in sorted(to_read, key=lambda line: (line.met, line.passed is True, not line.high)):
+                _line(workspace, line, policy, run)
+    if settled:
+        met = trn("{n} rule is met", "{n} rules are met", len(settled))
+        with st.expander(met, icon=":material/check_circle:", key=f"release.met.{run.id}"):
+            for line in settled:
+                _line(workspace, line, policy, run)
 
 
 def _line(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.Policy, run: engine.RunSummary) -> None:

@@ -20,6 +20,7 @@ from pages._ui.states import act, notice
 from pages._ui.texts import count_of, decimal, number
 
 SIZE = 25
+SHOWN = "▸ "  # before the decision on the record that stands beside the table
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
     "pending": ":material/radio_button_unchecked:",
@@ -57,9 +58,9 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     rows = workspace.runs.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([7, 5], gap="small")
     with left:
-        _table(run.id, rows, ids)
+        _table(run.id, rows, ids, chosen)
         pager(total, key=key, size=SIZE, counted=count_of(total, "record"))
     with right:
         if chosen is not None:
@@ -108,17 +109,21 @@ def _show(run_id: str, record_id: str) -> None:
     st.session_state[f"release.record.{run_id}"] = record_id
 
 
-def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
+def _table(run_id: str, rows: pd.DataFrame, ids: list[str], chosen: str | None) -> None:
+    """Draw the records of a page; an arrow stands where the one is that is shown in full."""
     key = f"release.rows.{run_id}.{digest(ids)}"
 
     def selected() -> None:
-        chosen = st.session_state[key]["selection"]["rows"]
-        if chosen and chosen[0] < len(ids):
-            _show(run_id, ids[chosen[0]])
+        ticked = st.session_state[key]["selection"]["rows"]
+        if ticked and ticked[0] < len(ids):
+            _show(run_id, ids[ticked[0]])
 
     shown = pd.DataFrame(
         {
-            "Decision": [tr(DECISIONS[state]) for state in rows["approval"]],
+            "Decision": [
+                f"{SHOWN if record == chosen else ''}{tr(DECISIONS[state])}"
+                for record, state in zip(ids, rows["approval"], strict=True)
+            ],
             "Risk": rows["risk"].astype("float64"),
             "Label": rows["label"].astype(object),
             "Text": [" ".join(str(text)[:300].split()) for text in rows["text"]],
@@ -137,7 +142,7 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
         height=460,
         alt=tr("Synthetic records of this run with their decision"),
         column_config={
-            "Decision": st.column_config.TextColumn(tr("Decision"), width=90),
+            "Decision": st.column_config.TextColumn(tr("Decision"), width=105),
             "Risk": st.column_config.NumberColumn(
                 tr("Risk"),
                 format="%.2f",
@@ -163,7 +168,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             key=f"release.marks.{run.id}.{record}",
             label=tr("Synthetic record, copies marked"),
         )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, gap="xsmall"):  # in one line beside the table
         for label, state, shortcut, kind in (
             (mark("Approve"), "approved", "A", "primary"),
             (mark("Reject"), "rejected", "X", "secondary"),

@@ -17,6 +17,7 @@ from pages._ui.parts import once
 from pages._ui.parts.charts import bars
 from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
+from pages._ui.plan import model as plan_model
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
 from pages._ui.runs import budget as run_budget
@@ -28,7 +29,7 @@ from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
-from pages._ui.texts import count_of, number, plain, seconds, when
+from pages._ui.texts import FILTERED, count_of, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
 SAME = (
@@ -45,7 +46,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
     """Draw a run in whatever state it is."""
     if run.state in ACTIVE:
         _live(workspace, run.id)
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         named.edit(workspace, run)
         _script(workspace, run)
     else:
@@ -122,7 +123,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     else:
         left, right = st.columns(2, gap="large")
     with left:
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         run_budget.draw(workspace, run)
     with right:
         _noted(workspace, run)
@@ -215,22 +216,29 @@ def times(run: engine.RunSummary) -> str:
         return f"Asked for {when(run.created)}, not started yet."
     if run.state in ACTIVE:
         return f"Started {when(run.started)}."
-    return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
+    return f"Started {when(run.started)}, {seconds(run.seconds)} of work."
 
 
-def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
     """Draw what the run promises, what was asked of it, and what people here noted of it."""
     if run.note:
         st.text(run.note)
     badge(run.guarantee.kind)
     st.markdown(plain(run.guarantee.sentence))
-    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
+    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
         st.markdown("**Different from the run before**")
         st.markdown("\n".join(f"- {plain(change)}" for change in changes))
     elif any(other.method == run.method and other.created < run.created for other in runs):
         st.caption("The same settings as the run of this method before it.")
+
+
+def _made_with(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return the method by its name in the literature, and the language model where it has one write."""
+    needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method.removeprefix(FILTERED)), ())
+    model = f"Model: {plan_model.called(workspace, run.model)}. " if "generator" in needs else ""
+    return f"Method: {run.title}. {model}"
 
 
 def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:

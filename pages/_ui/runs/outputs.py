@@ -9,7 +9,6 @@ from pages._ui.parts.pager import pager
 from pages._ui.texts import count_of
 
 SIZE, WIDE = 6, 2  # texts a page, and columns
-BORDER = 150  # a text's frame and number are about as high as so many characters
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -22,11 +21,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
     with st.container(key=f"run.outputs.{run.id}"):
-        columns, filled = st.columns(WIDE), [0] * WIDE
+        columns = st.columns(WIDE)
+        half = -(-len(shown) // WIDE)
         for place, row in enumerate(shown.itertuples(), (page - 1) * SIZE + 1):
-            free = filled.index(min(filled))  # the column that ends first, so that short texts leave no hole
-            filled[free] += BORDER + len(str(row.text))
-            with columns[free], st.container(border=True, gap="small"):
+            column = columns[(place - 1 - (page - 1) * SIZE) // half]  # down the first column, then the second
+            with column, st.container(border=True, gap="small"):
                 st.text(f"{place:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
                 st.text(str(row.text))
     pager(run.kept, key=key, size=SIZE, counted=count_of(run.kept, "output"))

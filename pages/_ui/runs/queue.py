@@ -28,7 +28,8 @@ def draw(workspace: engine.Workspace) -> None:
             st.markdown(f"{number}. {told(job, runs)}{whose} · {_state(job)}")
         if len(jobs) > SHOWN:
             st.caption(f"and {count_of(len(jobs) - SHOWN, 'more job')}")
-        st.caption("Looking for identifiers and other short work goes before long work that waits.")
+        if len(jobs) > 1:
+            st.caption("Looking for identifiers and other short work goes before long work that waits.")
 
 
 def called(workspace: engine.Workspace) -> dict[str, str]:

@@ -274,9 +274,18 @@ def self_check(workspace: engine.Workspace) -> None:
         st.error(f"{count_of(len(bad), 'check')} of {len(checks)} failed.", icon=":material/error:")
     else:
         st.success(f"All {len(checks)} checks passed.", icon=":material/check_circle:")
+    if bad:
+        _checked(bad, "FAILED")
+    if len(bad) < len(checks):
+        with st.expander(f"{count_of(len(checks) - len(bad), 'check')} passed", key="settings.checks.passed"):
+            _checked([check for check in checks if check["ok"]], "passed")
+
+
+def _checked(checks: list[dict[str, Any]], result: str) -> None:
+    """Draw a line a check."""
     table = pd.DataFrame(
         {
-            "Result": ["passed" if check["ok"] else "FAILED" for check in checks],
+            "Result": [result] * len(checks),
             "Check": [str(check["name"]) for check in checks],
             "Detail": [str(check["detail"]) for check in checks],
         }
