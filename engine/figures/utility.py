@@ -9,14 +9,18 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.findings.findings import Finding
-from engine.examine.measures import MEASURES
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.losses import Loss, loss_of
+from engine.examine.findings.uses import TICK, WARN
+from engine.examine.measures import MEASURES, show
 from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
-from engine.figures.base import Figure, listed, pick, styled, whiskers
+from engine.figures.base import Figure, listed, pick, styled
 
 Beside = Literal["close", "apart", "unknown"]
 BESIDE: tuple[Beside, ...] = ("close", "apart", "unknown")
+LEFT, RIGHT = -0.05, 1.2  # ends of the axis of losses, as shares of the way
+NO_TEXT = ("next_word", "classifier_f1")  # their way ends at guessing, not at other text
 DOTS = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
 
 
@@ -51,30 +55,88 @@ def _ends(finding: Finding) -> tuple[float, float]:
 
 
 def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Figure:
-    """Return a dot a metric with its interval, beside the band of real against real and unrelated text."""
+    """Return a dot a measure: which part of the way from real to unrelated text was lost, with its interval.
+
+    All measures stand on one axis, that of the verdict: left is better, and its limits are drawn. A measure by which
+    unrelated text does no worse than real text has no such way, and is named instead.
+    """
     measured = [n for n in names if pick(findings, n, "train") and pick(findings, n, "real")]
-    titles = [MEASURES[name].title for name in measured]
+    rows = [(name, loss) for name in measured if (loss := loss_of(findings, name)) is not None]
     plot = go.Figure()
-    cases = (("real", "Real against real", "line-ns-open", 16), ("train", "Synthetic", "circle", 11),
-             ("unrelated", "Unrelated text", "x-thin-open", 10))  # fmt: skip
-    for reference, title, symbol, size in cases:
-        found = [(pick(findings, name, reference), label) for name, label in zip(measured, titles, strict=True)]
-        rows = [(f, label) for f, label in found if f is not None]
-        if rows:
-            colour = palette.REFERENCES["none" if reference == "train" else reference]
-            bars = whiskers([f for f, _ in rows])
-            if reference == "real":
-                bars |= {"thickness": 12, "width": 0, "color": "rgba(0,158,115,0.35)"}
+    if rows:
+        titles = [MEASURES[name].title for name, _ in rows]
+        _limits(plot)
+        bands = [100 * _spread(findings, name, loss) for name, loss in rows]
+        plot.add_scatter(
+            x=[0.0] * len(rows), y=titles, mode="markers", name="Real against real",
+            marker={"color": palette.REFERENCES["real"], "symbol": "line-ns-open", "size": 16, "line": {"width": 2}},
+            error_x={"array": bands, "thickness": 12, "width": 0, "color": "rgba(0,158,115,0.35)"},
+            hovertemplate=[f"{_raw(findings, name, 'real')}<extra>Real against real</extra>" for name, _ in rows],
+        )  # fmt: skip
+        drawn = [min(RIGHT, max(LEFT, loss.value)) for _, loss in rows]
+        ends = list(zip(rows, drawn, strict=True))
+        plot.add_scatter(
+            x=[100 * value for value in drawn], y=titles, mode="markers", name="Synthetic",
+            marker={"color": palette.REFERENCES["none"], "symbol": "circle", "size": 11, "line": {"width": 2}},
+            error_x={
+                "array": [100 * max(0.0, min(RIGHT, loss.high) - at) for (_, loss), at in ends],
+                "arrayminus": [100 * max(0.0, at - max(LEFT, loss.low)) for (_, loss), at in ends],
+                "thickness": 1.5,
+                "width": 4,
+            },
+            hovertemplate=[
+                f"{100 * loss.value:.0f}% lost; {_raw(findings, name, 'train')}<extra>Synthetic</extra>"
+                for name, loss in rows
+            ],
+        )  # fmt: skip
+        far = [name for name, _ in rows if pick(findings, name, "unrelated") and name not in NO_TEXT]
+        if far:
             plot.add_scatter(
-                x=[f.value for f, _ in rows], y=[label for _, label in rows], mode="markers", name=title, error_x=bars,
-                marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
-                hovertemplate="%{y}: %{x:.3g}<extra>" + title + "</extra>",
+                x=[100.0] * len(far), y=[MEASURES[name].title for name in far], mode="markers", name="Unrelated text",
+                marker={"color": palette.REFERENCES["unrelated"], "symbol": "x-thin-open", "size": 10,
+                        "line": {"width": 2}},
+                hovertemplate=[f"{_raw(findings, name, 'unrelated')}<extra>Unrelated text</extra>" for name in far],
             )  # fmt: skip
-    styled(plot, x="Value with 95% interval", y="", height=120 + 46 * max(1, len(measured)))
+    axis = "Lost of the way from real text to unrelated text, with 95% interval; left is better"
+    styled(plot, x=axis, y="", height=140 + 42 * max(1, len(rows)))
+    plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")
     plot.update_yaxes(autorange="reversed", type="category")
     takeaway = _takeaway({name: beside_real(findings, name) for name in measured})
-    caveat = "Each row has its own unit: compare a dot with the band of its own row, never with another row."
-    return Figure(plot, takeaway, caveat, f"A dot for each of {len(measured)} measures. {takeaway}")
+    caveat = (
+        "0% is as good as real text, 100% as far off as unrelated text; a classifier's way leads to guessing, and "
+        "where there is no such way a loss is of the value of real text. What lies further out is drawn at the edge. "
+        "The numbers themselves stand in the tables below."
+    )
+    without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]
+    if without:
+        caveat += f" Not drawn, since real text itself leaves no such way: {listed(without)}."
+    return Figure(plot, takeaway, caveat, f"A dot for each of {len(rows)} measures. {takeaway}")
+
+
+def _limits(plot: go.Figure) -> None:
+    """Draw up to which loss a text suits a use, and up to which with care."""
+    for start, end, colour in ((LEFT, TICK, "0,158,115"), (TICK, WARN, "230,159,0")):
+        plot.add_vrect(x0=100 * start, x1=100 * end, fillcolor=f"rgba({colour},0.08)", line_width=0, layer="below")
+    for at, words in (
+        ((LEFT + TICK) / 2, "suits"),
+        ((TICK + WARN) / 2, "with care"),
+        ((WARN + 1) / 2, "does not suit"),
+    ):
+        plot.add_annotation(x=100 * at, y=1, yref="paper", yanchor="bottom", text=words, showarrow=False, font_size=12)
+
+
+def _spread(findings: Sequence[Finding], name: str, loss: Loss) -> float:
+    """Return how far real text lies from real text, as a share of the same way as a loss."""
+    ours, real = pick(findings, name, "train"), pick(findings, name, "real")
+    if ours is None or real is None or real.low is None or real.high is None:
+        return 0.0
+    moved, half = abs(ours.value - real.value), max(real.high - real.value, real.value - real.low)
+    return min(RIGHT, half * abs(loss.value) / moved) if moved else 0.0
+
+
+def _raw(findings: Sequence[Finding], name: str, reference: Reference) -> str:
+    found = pick(findings, name, reference)
+    return f"{MEASURES[name].title}: {'not measured' if found is None else show(name, found.value)}"
 
 
 def _takeaway(places: Mapping[str, Beside | None]) -> str:

@@ -35,6 +35,7 @@ LOW_DISK_BYTES = 2 * 1024**3
 BUILTIN_MODELS = ("builtin", "builtin-tagger")
 LOG_LINES = 500
 SHOWN = 5  # folders named in one check
+LOOSE = "no: {loose} file(s) or folder(s) are open to others; run chmod -R go= on the workspace folder"
 # What a line of our own log may look like; anything else is left out of the support file.
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
 
@@ -136,11 +137,7 @@ class Doctor:
             for p in (self.session.folder.path, *self.session.folder.path.rglob("*"))
             if not p.is_symlink()
         )
-        detail = (
-            "yes"
-            if not loose
-            else f"no: {loose} file(s) or folder(s) are open to others; take their rights from others with chmod -R go= on the workspace folder"
-        )
+        detail = LOOSE.format(loose=loose) if loose else "yes"
         return _check("private to its owner", not loose, detail)
 
     def _disk(self) -> Check:

@@ -79,6 +79,11 @@ class Facts:
     mean_characters: float = 0.0
     sources_named: bool = False
 
+    @property
+    def read(self) -> int:
+        """How many records a method that reads each one goes through; where only units are known, one each."""
+        return max(self.records, self.units)
+
     def __post_init__(self) -> None:
         for name, least in (("units", 1), ("cap", 1), ("records", 0), ("labels", 0)):
             value = getattr(self, name)

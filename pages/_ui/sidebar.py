@@ -37,9 +37,8 @@ def draw(workspace: engine.Workspace, translated: bool = True) -> None:
         with st.container(horizontal=True):
             if st.button(tr("Leave"), key="sidebar.leave", icon=":material/power_settings_new:"):
                 _leave(workspace)
-            with st.popover(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
-                for term, meaning in GLOSSARY.items():
-                    st.markdown(f"**{tr(term)}**  \n{tr(meaning)}")
+            if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
+                st.dialog(tr("Glossary"), width="large")(_glossary)()
 
 
 def _who(workspace: engine.Workspace) -> None:
@@ -95,9 +94,7 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what is left of the limit of the people behind a corpus, and how much of it is in use as a bar."""
     view = workspace.ledger.of(corpus.id)
-    limit = (
-        "ε = " + significant(view.limit_epsilon, "g") + (f" ({tr('default limit')})" if view.limit_is_default else "")
-    )
+    limit = "ε = " + significant(view.limit_epsilon, "g")
     if view.unbounded:
         _line("Privacy budget", tr("Unbounded: text without a proof was released."), icon="account_balance_wallet")
         return
@@ -109,12 +106,12 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     left = max(0.0, view.remaining_epsilon)
     _line(
         "Privacy budget",
-        tr("ε = {left} left of {limit}", left=significant(left), limit=limit)
+        tr("{share} of {limit} in use", share=share(view.share, 0), limit=limit)
         if left
         else tr("Nothing left of {limit}", limit=limit),
         icon="account_balance_wallet",
     )
-    st.progress(min(1.0, max(0.0, view.share)), text=tr("{share} in use", share=share(view.share, 0)))
+    st.progress(min(1.0, max(0.0, view.share)))
 
 
 def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -181,6 +178,16 @@ def _job_line(workspace: engine.Workspace, job_id: str) -> None:
     job = still_running(workspace, job_id)
     st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
     st.progress(fraction(job), text=status_line(job))
+
+
+def _glossary() -> None:
+    """Draw the words of this program, a pair of columns that is read without scrolling on most screens."""
+    terms = list(GLOSSARY.items())
+    half = -(-len(terms) // 2)
+    for column, part in zip(st.columns(2, gap="large"), (terms[:half], terms[half:]), strict=True):
+        with column:
+            for term, said in part:
+                st.markdown(f"**{tr(term)}**  \n{tr(said)}")
 
 
 def _leave(workspace: engine.Workspace) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from engine import figures
@@ -18,6 +19,7 @@ from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated, placed
+from engine.figures.privacy.membership import add_roc
 from engine.figures.privacy.privacy import stands_out
 from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
@@ -202,6 +204,29 @@ def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
 def beaten(runs: dict[str, list[Finding]], privacy: str, utility: str) -> set[str]:
     drawn = figures.board(BOARD, runs, privacy, utility).plot
     return {str(run[0]) for trace in drawn.data if "(beaten)" in trace.name for run in trace.customdata}
+
+
+def test_less_than_chance_is_no_safer_than_chance_on_the_board() -> None:
+    """A run whose bar reaches from −100% to above chance beats nobody on privacy, however low its own value lies."""
+
+    def run(value: float, half: float, use: float) -> list[Finding]:
+        return [finding("strict_pipp_excess", "holdout", value, half), finding("mauve", "none", use)]
+
+    runs = {"r-1": run(-0.4, 0.6, 0.9), "r-2": run(0.0, 0.01, 0.2)}
+    assert beaten(runs, "strict_pipp_excess", "mauve") == set()
+    assert "below chance is no safer than chance" in figures.board(BOARD, runs, "strict_pipp_excess", "mauve").caveat
+    assert beaten({**runs, "r-1": run(-0.4, 0.2, 0.9)}, "strict_pipp_excess", "mauve") == {"r-2"}
+
+
+def test_a_band_is_drawn_only_where_there_are_enough_non_members() -> None:
+    """Below, it would fill the whole figure of a run that leaks."""
+    points = pd.DataFrame({"attack": "ngram", "fpr": [0.0, 0.005, 0.05, 1.0], "tpr": [0.9, 0.95, 1.0, 1.0],
+                           "tpr_low": [0.0, 0.0, 0.9, 1.0], "tpr_high": 1.0})  # fmt: skip
+    plot = go.Figure()
+    add_roc(plot, points, "Word sequences", 0, edge=0.02)
+    *band, curve = plot.data
+    assert [list(side.x) for side in band] == [[0.05, 1.0]] * 2
+    assert len(curve.x) == 4
 
 
 def test_the_board_holds_what_moves_with_the_number_of_texts_at_equal_numbers_alone() -> None:

@@ -40,9 +40,9 @@ def test_full(seeded, visit):
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
     assert app.multiselect(key="compare.runs").value == [seeded.other, seeded.run]
     sentence = next(m.value for m in app.markdown if "against" in m.value)
-    assert "B · Three-stage filter" in sentence
+    assert "B · Write anew, then filter" in sentence
     table = pd.concat(frame.value for frame in app.dataframe)
-    assert "A · Surrogate replacement" in table.columns
+    assert {"A", "B"} <= set(table.columns), "a run's name would be cut in a narrow window"
     column = "B against A"
     copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
@@ -136,7 +136,7 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
 
     table = compare({"r-1": rows(0.5), "r-2": rows(0.1)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
-    assert "privacy: better on 1, worse on 0, cannot tell on 0 of the 1 measured in both" in sentence
+    assert "Privacy: better on 1, worse on 0, cannot tell on 0 of the 1 measured in both" in sentence
 
     def page() -> None:
         import streamlit as st
@@ -168,7 +168,7 @@ def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
 
 def test_a_run_that_is_not_on_the_board_is_told_of_its_own_number_of_texts():
     """The column's help says at how many texts the board's runs stand; this one lacks the other finding."""
-    run = SimpleNamespace(title="Filter", kept=600)
+    run = SimpleNamespace(title="Filter", method="filter", kept=600)
     drawn = SimpleNamespace(number=3, promise="no proof")
     found = [Finding("js_2gram", 0.5, 0.4, 0.6, 600, "train", "divergence", "lower is better", "utility",
                      {"texts_a_side": 1600})]  # fmt: skip
@@ -259,3 +259,33 @@ def test_a_paid_choice_is_offered_where_two_runs_have_a_proof(small, open_page, 
     assert set(run.parameters["promise"]["runs"]) == set(made)
     assert run.guarantee.epsilon == pytest.approx(2.5)
     assert run.count == 3
+
+
+def test_what_is_being_examined_is_said_and_the_rest_can_be_examined_here(seeded, visit, add_job):
+    """Before, Compare said that no run was examined, whatever was under way, and sent to another page."""
+    workspace = seeded.open()
+    clear_examinations(workspace)
+    job = add_job(workspace, "examine", "running", corpus_id=seeded.corpus, run_id=seeded.run)
+    app = visit("compare")
+    said = words(app, "markdown")
+    assert "0 runs examined, 1 being examined, 1 finished and not examined" in said
+    assert "**Measuring privacy and utility**" in said
+    assert any((one.key or "").endswith(job) for one in app.button), "its cancel button"
+    app.button(key=f"compare.quick.{seeded.other}").click().run()
+    assert not app.exception
+    asked = [one.run_id for one in workspace.jobs.all(active_only=True) if one.kind == "examine"]
+    assert sorted(asked) == sorted([seeded.run, seeded.other])
+
+
+def test_a_failed_examination_is_told_on_compare(seeded, visit, add_job):
+    workspace = seeded.open()
+    clear_examinations(workspace)
+    add_job(workspace, "examine", "failed", corpus_id=seeded.corpus, run_id=seeded.run, error="the disk is full")
+    app = visit("compare")
+    assert "the disk is full" in words(app, "error")
+    assert f"compare.examine.{seeded.run}" in {one.key for one in app.button}
+
+
+def clear_examinations(workspace) -> None:
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().values(examined_at=None))

@@ -113,3 +113,30 @@ class TestActivity:
         app.button(key=f"home.then.go.{small.bare}").click().run()
         assert app.title[0].value == "Review"
         assert app.selectbox(key="sidebar.corpus").value == small.bare
+
+
+def test_what_is_being_done_is_not_offered_again(seeded, visit, add_job):
+    workspace = seeded.open()
+    (corpus,) = workspace.corpora.all()
+    step = workspace.corpora.get(corpus.id).next_step
+    kind = {"release": None, "examine": "examine", "detect": "detect", "run": "synthesize"}.get(step)
+    if kind is None:  # the seeded corpus is examined: take that back
+        from engine.store.database.schema import runs
+
+        with workspace.session.db.write() as connection:
+            connection.execute(runs.update().values(examined_at=None))
+        kind = "examine"
+    assert f"home.then.go.{corpus.id}" in {one.key for one in visit("home").button}
+    add_job(workspace, kind, "running", corpus_id=corpus.id, run_id=seeded.run)
+    app = visit("home")
+    assert f"home.then.go.{corpus.id}" not in {one.key for one in app.button}, "its job stands there instead"
+    assert app.button(key=f"home.next.{corpus.id}").label == "Watch"
+
+
+def test_every_page_of_an_empty_workspace_begins_with_the_sample(empty, visit):
+    for page in ("plan", "review", "run", "privacy", "utility", "compare", "release"):
+        app = visit(page)
+        assert app.button(key=f"{page}.sample").label == "Start with a made-up sample", page
+        assert app.button(key=f"{page}.load").label == "Load a file", page
+    app.button(key="release.sample").click().run()
+    assert [corpus.name for corpus in engine.open_workspace(empty).corpora.all()] == ["Support tickets"]

@@ -22,7 +22,7 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     app = open_page("models")
     told = words(app)
-    assert "This machine has 4 processor core(s), 16 GB of memory and no graphics card" in told
+    assert "This machine has 4 processor cores, 16 GB of memory and no graphics card" in told
     assert "The built-in model is for trying out" in told
     table = drawn_table(words(app.container(key="models.suggested.table")))
     assert len(table) == 10

@@ -6,12 +6,13 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.plan.words import CARDS
 from tests.pages.small import drawn_table, fail_job, labels, words
 
 
 class TestPlanAndRuns:
     def test_plan_without_a_corpus(self, empty, visit):
-        assert "No corpus yet" in words(visit("plan"))
+        assert "Nothing loaded yet" in [one.value for one in visit("plan").subheader]
 
     def test_cards_state_guarantee_needs_and_cost(self, small, open_page):
         app = open_page("plan")
@@ -125,3 +126,44 @@ class TestPlanAndRuns:
         assert len(workspace.runs.all(small.corpus)) == 1
         app.button(key="run.delete.sure").click().run()
         assert workspace.runs.all(small.corpus) == []
+
+    def test_a_run_is_called_what_its_card_is_called(self, small, open_page):
+        self.start(small, open_page)
+        (run,) = small.open().runs.all(small.corpus)
+        card = CARDS[run.method].name
+        app = open_page("run")
+        assert app.selectbox(key="run.choice").options[0].startswith(card)
+        assert f"Method: {run.title}." in words(app), "the name in the literature stands in the details"
+        assert "builtin" not in words(app)
+
+    def test_an_examination_starts_from_the_run_itself(self, small, open_page):
+        _, run_id = self.start(small, open_page)
+        workspace = small.open()
+        from engine.store import queue
+        from engine.store.database.schema import runs
+
+        with workspace.session.db.write() as connection:
+            queue.finish(connection, workspace.runs.get(run_id).job_id, "done")
+            connection.execute(
+                runs.update().where(runs.c.id == run_id).values(kept=10, funnel={"made": 10, "kept": 10})
+            )
+        app = open_page("run")
+        assert "about" in app.button(key="run.examine").label
+        app.button(key="run.quick").click().run()
+        assert app.title[0].value == "Privacy"
+        (job,) = [one for one in workspace.jobs.all(active_only=True) if one.kind == "examine"]
+        assert job.run_id == run_id
+        assert open_page("run").button(key="run.measured").label == "Watch the examination"
+
+
+def test_findings_nobody_looked_at_are_counted_once(small, open_page):
+    """A finding that nobody looked at is accepted or rejected all the same: it is one finding, not two."""
+    workspace = small.open()
+    from engine.store.database.schema import corpora
+
+    with workspace.session.db.write() as connection:
+        connection.execute(corpora.update().where(corpora.c.id == small.corpus).values(span_source="detected"))
+    counts = workspace.review.span_counts(small.corpus)
+    (surrogate,) = [spec for spec in workspace.plan.methods() if spec.id == "surrogate"]
+    (said,) = workspace.plan.unreviewed(surrogate, workspace.corpora.get(small.corpus))
+    assert f"of the {counts['accepted'] + counts['rejected']:,} findings" in said

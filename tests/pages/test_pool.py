@@ -44,7 +44,7 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool")
     assert "No pool yet" in words(app)
     assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
-    assert "Nothing left" in words(visit("pool", **LEFT))
+    assert "Nothing has left this machine" in words(visit("pool", **LEFT))
     app = visit("pool", **PROMPTS)
     shown = words(app)
     assert "no record, no count, no name of a corpus" in shown

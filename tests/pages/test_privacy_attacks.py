@@ -163,7 +163,7 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
     verdict = words(app.container(key="privacy.verdict"), "markdown")
     assert verdict.count("Membership:") == 2
     assert "**A · Write anew, then filter**" in verdict
-    assert "**B · Surrogate replacement**" in verdict
+    assert "**B · Replace what identifies**" in verdict
     assert len(app.get("plotly_chart")) == 4  # areas, ROC: two of each
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other})
     assert len(app.get("plotly_chart")) == 2  # proof, two of it
@@ -175,7 +175,7 @@ def test_people_at_risk(seeded, visit, found):
     assert "**30 records** flagged by something" in words(app, "markdown")
     assert "the clearest 78 more" in words(app, "markdown")
     table = app.dataframe[0].value
-    assert table.iloc[0]["Flagged by"] == "Word sequences, Nearest texts, eight of their words copied"
+    assert table.iloc[0]["Flagged by"] == "eight of their words copied, Word sequences and 1 more"
     flags = app.dataframe[1].value.set_index("Attack")
     assert flags.loc["Nearest texts", "Flagged"] == "too few others"
 

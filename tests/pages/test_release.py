@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
 from pages._ui.release import records as release_records
+from pages._ui.texts import method_name
 from tests.store.span_tables import add_span
 
 
@@ -22,6 +23,17 @@ def everything(app) -> str:
 def decision(app, action: str):
     """Return the button that decides on the record shown; its key names that record."""
     return next(one for one in app.button if (one.key or "").startswith(f"release.{action}."))
+
+
+def dialogs(app) -> list[str]:
+    """Return the titles of what stands over the page."""
+    found, waiting = [], list(app._tree.children.values())
+    while waiting:
+        one = waiting.pop()
+        if getattr(one, "type", "") == "dialog":
+            found.append(getattr(one.proto, "dialog", one.proto).title)
+        waiting += list(getattr(one, "children", {}).values())
+    return found
 
 
 def test_empty(empty, visit):
@@ -104,6 +116,7 @@ def test_build_and_download(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
     app.text_input(key="release.card.title").set_value("River walks").run()
     app.button(key="release.build").click().run()
+    assert dialogs(app) == ["Release these records?"], "the question stands over the page, wherever that was moved to"
     assert "That cannot be undone" in texts(app)
     assert workspace.releases.all() == [], "the question comes first"
     app.button(key="release.build.sure").click().run()
@@ -174,12 +187,12 @@ def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
     for run, word in ((seeded.run, "Open"), (seeded.other, "Closed")):
         app = visit("release", **{"_ui.run": run})
         gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
-        assert workspace.runs.get(run).title in gate
+        assert method_name(workspace.runs.get(run)) in gate
         assert word in gate
         assert ("The gate is open" in texts(app, "success")) is (word == "Open")
     app.selectbox(key="release.run").set_value(seeded.run).run()
     gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
-    assert workspace.runs.get(seeded.run).title in gate
+    assert method_name(workspace.runs.get(seeded.run)) in gate
     assert "The gate is open" in texts(app, "success")
 
 
@@ -278,7 +291,7 @@ def test_a_key_pressed_too_early_approves_nothing(seeded, both):
 
 def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     workspace = seeded.open()
-    title = workspace.runs.get(seeded.run).title
+    title = method_name(workspace.runs.get(seeded.run))
     total = sum(workspace.runs.approval_counts(seeded.run).values())
     app = visit("release", **{"_ui.run": seeded.run})
     assert title in texts(app, "warning"), "the closed gate names its run"
@@ -396,3 +409,21 @@ def test_private_words_in_the_assessment_are_refused_with_a_notice(seeded, visit
     assert "release.assessment.made" not in app.session_state
     assert "Purpose repeats more than" in texts(app, "error")
     assert text[:60] not in texts(app, "error")
+
+
+def test_rules_that_are_met_are_folded_behind_those_to_read(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    met = next(box for box in app.expander if "are met" in box.label)
+    assert not met.proto.expanded
+    assert "Nothing changed since the examination" in texts(met)
+    assert "Nothing changed since the examination" not in texts(app.container(key="release.checklist"))
+    assert "Only approved records leave" in texts(app.container(key="release.checklist"))
+
+
+def test_an_arrow_stands_before_the_record_that_is_shown(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    shown = list(app.dataframe[0].value["Decision"])
+    assert [place for place, decision in enumerate(shown) if decision.startswith(release_records.SHOWN)] == [0]
+    next(one for one in app.button if (one.key or "").startswith("release.next.")).click().run()
+    shown = list(app.dataframe[0].value["Decision"])
+    assert [place for place, decision in enumerate(shown) if decision.startswith(release_records.SHOWN)] == [1]

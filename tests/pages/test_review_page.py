@@ -49,7 +49,7 @@ def act(seq: int, action: str, **values: Any) -> dict[str, Any]:
 
 class TestReview:
     def test_without_a_corpus(self, empty, visit):
-        assert "No corpus yet" in words(visit("review"))
+        assert "Nothing loaded yet" in [one.value for one in visit("review").subheader]
 
     def test_first_time_starts_detection(self, small, open_page):
         app = open_page("review", bare=True)

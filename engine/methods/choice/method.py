@@ -113,7 +113,7 @@ class PaidChoiceMethod:
         return Plan(
             model_calls=0,
             tokens=0,
-            seconds=round((runs * count + facts.units) * pe.SECONDS_A_TEXT, 2),
+            seconds=round((runs * count + facts.read) * pe.SECONDS_A_TEXT, 2),
             outputs=count,
             ledger=pe_claim.ledger_preview(self.guarantee(p, facts)),
             notes=("No language model is asked: the texts are there.",),

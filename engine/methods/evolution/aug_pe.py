@@ -102,7 +102,7 @@ class AugPeMethod:
         calls = texts_written(parameters, count)
         tokens = int(calls * max(parameters.words, _SHORTEST) * pe.TOKENS_A_WORD)
         seconds = tokens * pe.SECONDS_A_TOKEN
-        seconds += (count * parameters.variations * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
+        seconds += (count * parameters.variations * parameters.rounds + facts.read) * pe.SECONDS_A_TEXT
         claim = self.guarantee(parameters, facts)
         each, sigma = facts.units / max(1, count * parameters.variations), claim.noise["votes"]["sigma"]
         votes = f"A candidate gets about {each:.2g} votes{pe_claim.one_vote(facts)}, with noise of σ = {sigma:.3g}."

@@ -26,7 +26,7 @@ from engine.models.contracts import OperatorInputs, Sampling
 from engine.models.prompts.domains import ENGLISH, Prompts, load_prompts
 
 TOKENS_A_WORD = 1.6
-SECONDS_A_TEXT = 0.004  # embedding of one candidate
+SECONDS_A_TEXT = 0.004  # embedding of one candidate, or of one record
 TINY = 3  # words; shorter outputs are unusable
 _ECHO = 9  # words in a row that the instruction and an output share
 _CONTROL = re.compile(r"<\|[^|<>]{1,24}\|>")

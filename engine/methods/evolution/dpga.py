@@ -86,7 +86,7 @@ class DpgaMethod:
         calls = texts_written(parameters, count)
         tokens = int(calls * parameters.words * pe.TOKENS_A_WORD)
         seconds = tokens * pe.SECONDS_A_TOKEN
-        seconds += (sizes["population"] * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
+        seconds += (sizes["population"] * parameters.rounds + facts.read) * pe.SECONDS_A_TEXT
         votes = pe_claim.gaussian("votes", parameters, facts, 1.0, parameters.rounds, parameters.sampling_rate)
         lines = [event.as_dict() for event in (*fixed_events(parameters, facts).values(), votes)]
         lines[-1].pop("noise_multiplier")

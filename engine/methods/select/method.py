@@ -65,7 +65,7 @@ class DpSelectMethod:
         return Plan(
             model_calls=0,
             tokens=0,
-            seconds=round((texts + facts.units) * SECONDS_A_TEXT + count * SECONDS_A_CHOICE, 2),
+            seconds=round((texts + facts.read) * SECONDS_A_TEXT + count * SECONDS_A_CHOICE, 2),
             outputs=count,
             ledger=pe_claim.ledger_preview(made),
             notes=tuple(notes),

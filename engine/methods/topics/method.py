@@ -89,7 +89,7 @@ class DpTopicsMethod:
         lines = [event.as_dict() for event in (*fixed, *free)]
         lines[-1].pop("noise_multiplier")
         tokens = int(count * p.candidates * p.words * pe.TOKENS_A_WORD)
-        seconds = tokens * pe.SECONDS_A_TOKEN + (count * p.candidates + facts.units) * pe.SECONDS_A_TEXT
+        seconds = tokens * pe.SECONDS_A_TOKEN + (count * p.candidates + facts.read) * pe.SECONDS_A_TEXT
         notes = [
             f"Topics are counted in {claim.questions(p, facts)} questions, each finer where the last found records.",
             f"{p.candidates} texts are written for each output, and one that falls into its topic is kept.",

@@ -57,7 +57,8 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
-    overview.draw(runs, numbers, findings, chosen, equal, cut)
+    attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
+    overview.draw(runs, numbers, findings, chosen, equal, cut, attacks)
     if any(run.guarantee.kind == "dp" for run in runs.values()):
         st.caption(SELECTION)
 

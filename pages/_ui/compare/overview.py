@@ -30,16 +30,21 @@ def draw(
     chosen: Mapping[str, str],
     equal: Mapping[str, Sequence[Finding]],
     cut: Mapping[str, int],
+    attacks: Mapping[str, pd.DataFrame | None],
 ) -> None:
     """Draw the runs, newest first; two to four ticked ones can be put side by side.
 
     Args:
         chosen: group -> the finding that the board holds runs against each other by. equal: what was found of the
             runs on the board, those at one number of texts, as it draws them. cut: which number, where it is not each
-            run's own.
+            run's own. attacks: each run's table of attacks.
     """
     order = sorted(runs, key=lambda run_id: drawn[run_id].number, reverse=True)
-    rows = [_row(runs[one], drawn[one], findings[one], equal.get(one), chosen, cut) for one in order]
+    rows = [
+        _row(runs[one], drawn[one], findings[one], equal.get(one), chosen, cut)
+        | {"Leaks": leaks(findings[one], attacks.get(one))}
+        for one in order
+    ]
     event = st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
@@ -54,8 +59,7 @@ def draw(
             ),
             "Leaks": st.column_config.TextColumn(
                 width=95,
-                help="Of the privacy findings: clearly above chance, cannot be told, no more than chance; attacks are "
-                "on the Privacy page",
+                help="Of the sentences on the Privacy page: clearly above chance, cannot be told, no more than chance",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
@@ -94,7 +98,7 @@ def _row(
 
     shown: dict[str, Any] = {
         "Run": drawn.number, "Method": method_name(run), "Proof": drawn.promise, "Outputs": run.kept,
-        "Use kept": way_kept(findings), "Leaks": leaks(findings),
+        "Use kept": way_kept(findings), "Leaks": "",
     }  # fmt: skip
     for name in chosen.values():
         found = own(findings if equal is None else equal, name)
@@ -110,9 +114,9 @@ def _row(
     return shown
 
 
-def leaks(findings: Sequence[Finding]) -> str:
-    """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance."""
-    levels: list[str] = [one.level for one in privacy_verdict(findings) if one.finding != "guarantee"]
+def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
+    """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance, as Privacy counts."""
+    levels: list[str] = [one.level for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]
     counts = {level: levels.count(level) for level in ("leak", "unsure", "chance") if level in levels}
     said = [count_of(n, "leak") if level == "leak" else f"{n} {LEVELS[level][1]}" for level, n in counts.items()]
     return ", ".join(said) or "not measured"

@@ -20,7 +20,7 @@ def draw(workspace: engine.Workspace, *, key: str) -> None:
     """Draw both ways; what a role does not open is grey."""
     with st.container(border=True, key=f"{key}.nothing"):
         st.subheader(tr("Nothing loaded yet"), anchor=False)
-        st.markdown(tr("Load a file of private text, or begin with made-up letters in which nobody exists."))
+        st.markdown(tr("Load a file of private text, or begin with a sample in which nobody exists."))
         with st.container(horizontal=True):
             if st.button(tr("Load a file"), type="primary", key=f"{key}.load", **page_only("load")):
                 go("load")

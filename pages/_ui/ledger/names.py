@@ -93,7 +93,7 @@ def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
         for name, value in body.items()
         if value not in (None, "", subject) and not (value == 0 and not isinstance(value, bool))
     ]
-    return ", ".join(said)
+    return ", ".join(sorted(said, key=lambda words: words.endswith("…")))  # digests say least, so they come last
 
 
 def _value(name: str, value: object, names: Mapping[str, str]) -> str:

@@ -224,7 +224,11 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     if run.note:
         st.text(run.note)
     badge(run.guarantee.kind)
-    st.markdown(plain(run.guarantee.sentence))
+    first, dot, rest = run.guarantee.sentence.partition(". ")
+    st.markdown(plain(f"{first}{dot}".rstrip()))
+    if rest:
+        with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
+            st.markdown(plain(rest))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:

@@ -14,6 +14,7 @@ from pages._ui.parts import wrapped
 from pages._ui.parts.progress import running_job
 from pages._ui.sign_in.closed import closed, only
 from pages._ui.states import act
+from pages._ui.texts import label_name
 
 SIDES = {"train": "Synthetic", "real": "As much real", "full": "All real", "gap": "Lost"}
 OF_COLUMNS = SIDES | {"teacher": "Teacher", "chance": "Chance"}
@@ -85,6 +86,7 @@ def types(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         return
     st.markdown("**How well extractors find the details of the holdout's records** (F1 of whole details)")
     shown = _beside(table, ["type"]).rename(columns={"type": "Type"})
+    shown["Type"] = [label_name(str(label)) for label in shown["Type"]]
     _table(shown, f"utility.types.{run.id}", "F1 of each type of detail, by training text")
     st.caption(
         "Both extractors were told by the corpus' detector where details stand, and are held against what was reviewed "

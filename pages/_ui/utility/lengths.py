@@ -34,12 +34,12 @@ def phrases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     shown = pd.DataFrame(
         {
             "Phrase": part["phrase"].astype(str),
-            "In synthetic texts": part["synthetic_share"],
-            "In private texts": part["train_share"],
-            "Difference": part["synthetic_share"] - part["train_share"],
+            "In synthetic texts": 100 * part["synthetic_share"],
+            "In private texts": 100 * part["train_share"],
+            "Difference": 100 * (part["synthetic_share"] - part["train_share"]),
         }
     )
-    share = st.column_config.NumberColumn(format="percent")
+    share = st.column_config.NumberColumn(format="%.1f%%")
     st.dataframe(
         shown,
         hide_index=True,

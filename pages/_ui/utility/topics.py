@@ -20,16 +20,16 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     shown = pd.DataFrame(
         {
             "Telling words": table["words"].astype(str).where(table["words"].astype(bool), "(none is common enough)"),
-            "Of synthetic texts": table["synthetic_share"],
-            "Of private texts": table["real_share"],
-            "Difference": table["synthetic_share"] - table["real_share"],
+            "Of synthetic texts": 100 * table["synthetic_share"],
+            "Of private texts": 100 * table["real_share"],
+            "Difference": 100 * (table["synthetic_share"] - table["real_share"]),
         }
     )
-    share = st.column_config.NumberColumn(format="percent")
+    share = st.column_config.NumberColumn(format="%.1f%%")
     st.dataframe(
         shown,
         hide_index=True,
-        height=320,
+        height="content" if len(shown) <= 12 else 320,
         alt="Topics with the share of texts on both sides",
         column_config={name: share for name in shown.columns if name != "Telling words"},
     )
