@@ -99,6 +99,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
             )  # fmt: skip
     axis = "Lost of the way from real text to unrelated text, with 95% interval; left is better"
     styled(plot, x=axis, y="", height=140 + 42 * max(1, len(rows)))
+    plot.update_layout(legend_y=1.02 + 24 / (100 + 42 * max(1, len(rows))))  # above the words of the limits
     plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")
     plot.update_yaxes(autorange="reversed", type="category")
     takeaway = _takeaway({name: beside_real(findings, name) for name in measured})

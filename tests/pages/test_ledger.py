@@ -5,7 +5,10 @@ What is about a corpus' budget is tested in test_budget.py.
 
 from __future__ import annotations
 
+import json
 import sqlite3
+
+from pages._ui.ledger import names as ledger_names
 
 
 def words(app, *kinds: str) -> str:
@@ -165,3 +168,23 @@ def test_a_trial_and_a_waiver_are_named_by_their_run():
     assert subject_of("i-abcdefghjk", "{}", names) == "an intruder trial"
     assert subject_of("w-abcdefghjk", "not json", names) == "a waiver"
     assert subject_of("r-abcdefghjk", told, names) == "Surrogates, second"
+
+
+def test_details_of_the_log_are_words_and_digests_come_last_and_short():
+    said = ledger_names.details(
+        json.dumps({"groups": {"privacy": "5" * 64, "utility": "6" * 64}, "findings": 285, "corpus": "c-abcdefghij"}),
+        {"c-abcdefghij": "Letters"},
+    )
+    assert said == "findings: 285, corpus: Letters, groups: privacy 555555555555…, utility 666666666666…"
+    kept = ledger_names.details(json.dumps({"setting": "plan.answers.c-abcdefghij"}), {"c-abcdefghij": "Letters"})
+    assert kept == "setting: plan, answers, Letters"
+
+
+def test_nothing_is_left_of_a_budget_that_is_void(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    app = visit("ledger", **{"ledger.scope": "Whole workspace"})
+    budgets = next(frame.value for frame in app.dataframe if "Formal total" in frame.value)
+    assert list(budgets["Formal total"]) == ["unbounded"]
+    assert list(budgets["Left, ε"]) == ["none can be claimed"]

@@ -136,7 +136,7 @@ def test_types_of_details_stand_beside_real_text(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
     (shown,) = [t.value for t in app.dataframe if "Type" in t.value]
     assert shown.iloc[0].to_dict() == {
-        "Type": "PERSON", "Asked": 40, "Synthetic": "0.40 (0.30 to 0.50)", "As much real": "0.60 (0.50 to 0.70)",
+        "Type": "person name", "Asked": 40, "Synthetic": "0.40 (0.30 to 0.50)", "As much real": "0.60 (0.50 to 0.70)",
         "Lost": "0.20 (−0.05 to 0.45)",
     }  # fmt: skip
 
@@ -205,7 +205,7 @@ def test_topics_are_named_with_their_shares(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
     shown = app.dataframe[0].value
     assert list(shown["Telling words"]) == ["knee, walking", "(none is common enough)"]
-    assert list(shown["Difference"]) == [-0.25, 0.25]
+    assert list(shown["Difference"]) == [-25.0, 25.0]
     assert "never leaves with a release" in words(app, "caption")
 
 

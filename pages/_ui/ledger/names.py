@@ -101,7 +101,13 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(_value(name, one, names) for one in value)
     words = str(value)
+    if name == "setting":  # its key, with what it belongs to by name
+        return IDENTIFIER.sub(lambda found: named(found[0], names), words).replace(".", ", ")
     if name == "job":
         return JOBS.get(words, words).lower()
     return f"{words[:12]}…" if HEXADECIMAL.fullmatch(words) else named(words, names)

@@ -213,7 +213,7 @@ def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[st
 def times(run: engine.RunSummary) -> str:
     """Return when a run started and ended, in a sentence."""
     if run.started is None:
-        return f"Asked for {when(run.created)}, not started yet."
+        return f"Asked for {when(run.created)}, {'not started yet' if run.state in ACTIVE else 'never started'}."
     if run.state in ACTIVE:
         return f"Started {when(run.started)}."
     return f"Started {when(run.started)}, {seconds(run.seconds)} of work."

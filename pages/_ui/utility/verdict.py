@@ -26,7 +26,7 @@ def draw(findings: Sequence[Finding]) -> None:
         for use in use_table(findings):
             icon, word, colour = MARKS[use.mark]
             said = f"{use.sentence}{size(use)}"
-            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}** – :gray[{plain(said)}]")
+            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}**  \n:small[:gray[{plain(said)}]]")
     st.caption(
         f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
         f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
@@ -35,10 +35,10 @@ def draw(findings: Sequence[Finding]) -> None:
 
 
 def size(use: engine.Use) -> str:
-    """Return on how many texts a judgement rests and how many it needs, as a sentence; empty where it has none."""
+    """Return on how many texts a judgement rests, as a sentence; empty where there is no judgement."""
     if use.mark == "unknown" or use.size is None:
         return ""
-    return f" Rests on {use.size:,} {use.counted}; at least {use.least:,} are needed."
+    return f" Measured on {use.size:,} {use.counted}."
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
