@@ -399,3 +399,21 @@ def test_words_of_close_marks_stand_on_different_sides():
     assert len({sides[run] for run in "abc"}) == 3
     assert sides["far"] == "top right"
     assert placed({}, {}, (1.0, 1.0)) == {}
+
+
+def test_measures_of_use_stand_on_the_axis_of_the_verdict() -> None:
+    """A value far away in its own unit no longer squeezes the others: each is drawn as the part of its way it lost."""
+    rows = [
+        finding("js_1gram", "train", 0.30, 0.05), finding("js_1gram", "real", 0.10, 0.02),
+        finding("js_1gram", "unrelated", 0.50, None),
+        finding("length_distance", "train", 0.5, 0.1), finding("length_distance", "real", 0.0, 0.1),
+        finding("length_distance", "unrelated", 5.0, None),
+    ]  # fmt: skip
+    plot = figures.utility_dots(rows, ("js_1gram", "length_distance")).plot
+    drawn = {trace.name: dict(zip(trace.y, trace.x, strict=True)) for trace in plot.data}
+    words, length = (MEASURES[name].title for name in ("js_1gram", "length_distance"))
+    assert drawn["Synthetic"] == pytest.approx({words: 50.0, length: 10.0})
+    assert drawn["Unrelated text"] == {words: 100.0, length: 100.0}
+    assert set(drawn["Real against real"].values()) == {0.0}
+    alone = figures.utility_dots([*rows[:2], finding("js_1gram", "unrelated", 0.05, None)], ("js_1gram",))
+    assert f"Not drawn, since real text itself leaves no such way: {words.lower()}." in alone.caveat

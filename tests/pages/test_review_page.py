@@ -218,6 +218,10 @@ class TestReview:
         app = open_page("review", **{"review.view": "By type and confidence"})
         assert "Choose a type" in words(app)
         assert all(button.key != "review.bulk.decide" for button in app.button), "nothing is decided without a choice"
+        types = app.dataframe[0].value
+        counts = small.open().review.span_counts(small.corpus)
+        assert types["found"].sum() == counts["accepted"] + counts["rejected"]
+        assert list(types["found"]) == sorted(types["found"], reverse=True)
         app.multiselect(key="review.bulk.labels").set_value(["PERSON"]).run()
         assert not app.exception
         workspace = small.open()

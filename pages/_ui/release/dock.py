@@ -65,7 +65,7 @@ def draw(
                         approved=number(counts["approved"]),
                     )
                     + (
-                        " · " + tr("released {when}, the files stand above", when=when(run.released_at))
+                        " · " + tr("released {when}: see Releases of this run", when=when(run.released_at))
                         if run.released_at
                         else ""
                     ),

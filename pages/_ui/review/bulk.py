@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 import engine
@@ -26,6 +27,7 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
         st.markdown(
             tr("Choose a type, who found it, or a range of confidence; what it holds is shown before you decide.")
         )
+        _types(workspace, corpus_id)
         return
     held = workspace.bulk.count(corpus_id, choice)
     if not held.findings:
@@ -94,6 +96,39 @@ def _choice(workspace: engine.Workspace, corpus_id: str) -> engine.BulkChoice:
         help=tr("Without this, a person's decisions stay as they are."),
     )  # fmt: skip
     return engine.BulkChoice(tuple(labels), tuple(names), float(low), float(high), again)
+
+
+def _types(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Draw what was found of each type, most first; a ticked row chooses its type above."""
+    counts = workspace.review.span_counts(corpus_id)["by_label_state"]
+    labels = sorted(counts, key=lambda label: -(counts[label]["accepted"] + counts[label]["rejected"]))
+    key = f"review.bulk.types.{digest([corpus_id, *labels])}"
+
+    def ticked() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(labels):
+            st.session_state["review.bulk.labels"] = [labels[rows[0]]]
+
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "type": [label_name(label) for label in labels],
+                "found": [counts[label]["accepted"] + counts[label]["rejected"] for label in labels],
+                "go": [counts[label]["accepted"] for label in labels],
+                "stay": [counts[label]["rejected"] for label in labels],
+                "open": [counts[label]["undecided"] for label in labels],
+            }
+        ),
+        key=key, on_select=ticked, selection_mode="single-row", hide_index=True, height="content",
+        alt=tr("What was found of each type"),
+        column_config={
+            "type": st.column_config.TextColumn(tr("Type"), width=200),
+            "found": st.column_config.NumberColumn(tr("Findings"), width=80, format="localized"),
+            "go": st.column_config.NumberColumn(tr("Go now"), width=80, format="localized"),
+            "stay": st.column_config.NumberColumn(tr("Stay now"), width=80, format="localized"),
+            "open": st.column_config.NumberColumn(tr("Not looked at"), width=105, format="localized"),
+        },
+    )  # fmt: skip
 
 
 def _preview(workspace: engine.Workspace, corpus_id: str, choice: engine.BulkChoice, action: str, records: int) -> None:

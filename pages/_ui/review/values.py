@@ -54,7 +54,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         shown[["value", "label", "count", "records", "confidence", "state", "decided"]],
         key=table_key,
         hide_index=True,
-        height=460,
+        height=560,
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
