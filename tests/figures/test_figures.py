@@ -417,3 +417,11 @@ def test_measures_of_use_stand_on_the_axis_of_the_verdict() -> None:
     assert set(drawn["Real against real"].values()) == {0.0}
     alone = figures.utility_dots([*rows[:2], finding("js_1gram", "unrelated", 0.05, None)], ("js_1gram",))
     assert f"Not drawn, since real text itself leaves no such way: {words.lower()}." in alone.caveat
+
+
+def test_a_side_that_was_not_measured_is_named_and_a_bar_of_nothing_too() -> None:
+    rows = [finding("pipp", "train", 0.4), finding("pipp", "holdout", 0.0), finding("pipp_direct", "train", 0.1)]
+    bars = {trace.name: dict(zip(trace.y, trace.text, strict=True)) for trace in figures.triple_bars(rows).plot.data}
+    title, direct = (MEASURES[name].title for name in ("pipp", "pipp_direct"))
+    assert bars["holdout (used by nobody)"] == {title: "0", direct: "not measured"}
+    assert bars["training part"] == {title: "", direct: ""}
