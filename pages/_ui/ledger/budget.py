@@ -58,10 +58,18 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     questions(workspace, corpus, view)
     if view.unknown_since is not None:
         spent_since(workspace, corpus, view)
-    st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
+    in_use = f"{share(view.share, 0)} of the limit in use"
+    if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
+        in_use += ": runs are still held to it, each by its own statement"
+    st.progress(min(1.0, max(0.0, view.share)), text=in_use)
     with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
-        st.metric("Left, ε", _left(view), border=True, help="The most that a further run may claim, at the limit's δ.")
+        st.metric(
+            "Left, ε",
+            "none" if view.unbounded else _left(view),
+            border=True,
+            help="The most that a further run may claim, at the limit's δ.",
+        )
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     with st.expander("How it is added up", key="ledger.added_up"):
         st.markdown(

@@ -70,7 +70,10 @@ def choose() -> Chosen | None:
         generation = st.session_state.setdefault("_ui.load.generation", 0)
         read = ", ".join(sorted({suffix.lstrip(".").upper() for known in FILE_FORMATS for suffix in known.suffixes}))
         # any ending is taken: what cannot be read is refused by the reader's own sentence, which says what to do
-        upload = st.file_uploader(tr("File: {read}, also packed as GZ", read=read), key=f"load.file.{generation}")
+        upload = st.file_uploader(
+            tr("File: {read}, also packed as GZ; a ZIP may hold text, Word or PDF files", read=read),
+            key=f"load.file.{generation}",
+        )
         if upload is not None:
             source, filename, identity = upload.getvalue(), upload.name, upload.file_id
     else:

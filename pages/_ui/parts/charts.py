@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-ROOM = 1.12  # of the longest bar
+EDGE, NUMBER = 10, 48  # pixels beside a figure, and where a number stands behind its longest bar
 
 
-def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
-    """Draw a figure between its takeaway and its limits."""
+def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260, right: int = EDGE) -> None:
+    """Draw a figure between its takeaway and its limits; `right` pixels stay free beside it."""
     st.markdown(plain(takeaway))
     figure.update_layout(
         height=height,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        margin={"l": 10, "r": right, "t": 10, "b": 10},
         showlegend=len(figure.data) > 1,
         separators=localised(".,"),
     )
@@ -59,10 +59,9 @@ def bars(
         bar.update(text=[number(value) for value in values], textposition="outside", cliponaxis=False)
     figure = go.Figure(bar)
     figure.update_xaxes(title=x, type="-" if horizontal else "category")
-    if horizontal and any(values):
-        figure.update_xaxes(range=[0, ROOM * max(values)])  # for the number behind the longest bar
     figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)
-    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)
+    right = NUMBER if horizontal else EDGE
+    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height, right=right)
 
 
 def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
