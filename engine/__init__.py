@@ -65,6 +65,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MissedRule": ("engine.release.policy.policy", "MissedRule"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
+    "NO_LABELS": ("engine.jobs.planning", "NO_LABELS"),
     "NamedSpread": ("engine.store.review.named", "Spread"),
     "NotAllowedError": ("engine.errors", "NotAllowedError"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
@@ -236,6 +237,7 @@ if TYPE_CHECKING:
     from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
     from engine.jobs.packs import DECLARED as PACK_DECLARED
+    from engine.jobs.planning import NO_LABELS
     from engine.jobs.sweeps import SweepDraft, Wanted
     from engine.jobs.sweeps import grid as sweep_grid
     from engine.jobs.worker.launch import WorkerStatus

@@ -70,9 +70,11 @@ class Parts:
     def whole(self) -> dict[str, JSON]:
         """Return number, parts, title, fraction and seconds_left, as `engine.store.views.Whole` takes them."""
         at = max(0, self._at)
-        pace = (self._spent + self._TRUST) / (self._planned + self._TRUST)
         own = self._expected[at]
         within = self._clock() - self._begun
+        kept = (self._spent + self._TRUST) / (self._planned + self._TRUST)
+        # a part that takes longer than was expected tells of a slower machine before it has ended
+        pace = max(kept, (self._spent + within + self._TRUST) / (self._planned + own.seconds + self._TRUST))
         done = min(0.9 * own.seconds, within / pace)
         later = sum(one.seconds for one in self._expected[at + 1 :])
         before = sum(one.seconds for one in self._expected[:at])

@@ -50,6 +50,17 @@ def test_a_machine_half_as_fast_is_told_so_after_the_first_part():
     assert whole.whole()["seconds_left"] == pytest.approx(191, abs=1)  # 100 s at a pace of 210 / 110
 
 
+def test_a_part_that_overruns_tells_of_a_slower_machine_before_it_ends():
+    """The time left stood still while a part took longer than expected, however long it did."""
+    clock = Clock()
+    whole = Parts((Expected("a", "first", 20.0), Expected("b", "second", 100.0)), clock)
+    whole.begin("a")
+    clock.now += 20
+    on_time = float(whole.whole()["seconds_left"])
+    clock.now += 100
+    assert float(whole.whole()["seconds_left"]) > 3 * on_time
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_whole_never_goes_back_nor_ends_early(seed):
     rng, clock = random.Random(seed), Clock()

@@ -27,6 +27,8 @@ def test_the_list_is_shown_and_a_tick_declares_it(small, open_page, keys):
     assert set(listed(app)) == usual
     assert "does not say whose each record is" not in words(app)
     assert "The outputs carry no labels" in words(app)
+    warned = [str(one.value) for one in app.warning]
+    assert not any("carry no labels" in said for said in warned), "nobody asked for labels: that is no warning"
     app.checkbox(key=keys["tick"]).check().run()
     assert not app.exception
     found = workspace.labels.known(small.corpus)

@@ -187,8 +187,11 @@ def _besides(
         tr("Go to review"), key="plan.review", icon=":material/rate_review:"
     ):
         go("review")
+    asked = st.session_state.get(f"plan.wizard.{corpus.id}.label", True)
     for warning in draft.warnings:
-        if warning not in draft.plan.notes:
+        if warning == engine.NO_LABELS and not asked:  # that is what was answered
+            st.caption(plain(warning))
+        elif warning not in draft.plan.notes:
             st.warning(plain(warning), icon=":material/warning:")
 
 

@@ -275,21 +275,15 @@ def self_check(workspace: engine.Workspace) -> None:
     else:
         st.success(f"All {len(checks)} checks passed.", icon=":material/check_circle:")
     if bad:
-        _checked(bad, "FAILED")
+        _checked([(str(check["name"]), str(check["detail"])) for check in bad], "FAILED")
     if len(bad) < len(checks):
         with st.expander(f"{count_of(len(checks) - len(bad), 'check')} passed", key="settings.checks.passed"):
-            _checked([check for check in checks if check["ok"]], "passed")
+            _checked([(str(check["name"]), str(check["detail"])) for check in checks if check["ok"]], "passed")
 
 
-def _checked(checks: list[dict[str, Any]], result: str) -> None:
-    """Draw a line a check."""
-    table = pd.DataFrame(
-        {
-            "Result": [result] * len(checks),
-            "Check": [str(check["name"]) for check in checks],
-            "Detail": [str(check["detail"]) for check in checks],
-        }
-    )
+def _checked(checks: list[tuple[str, str]], result: str) -> None:
+    """Draw a line a check: its result, name and detail."""
+    table = pd.DataFrame([(result, *check) for check in checks], columns=["Result", "Check", "Detail"])
     wrapped.table(table, bold="Result")
 
 
