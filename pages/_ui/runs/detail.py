@@ -44,7 +44,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
     """Draw a run in whatever state it is."""
     if run.state in ACTIVE:
         _live(workspace, run.id)
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         named.edit(workspace, run)
         _script(workspace, run)
     else:
@@ -130,7 +130,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     else:
         left, right = st.columns(2, gap="large")
     with left:
-        _facts(run, runs)
+        _facts(workspace, run, runs)
         run_budget.draw(workspace, run)
     with right:
         _noted(workspace, run)
@@ -194,13 +194,20 @@ def times(run: engine.RunSummary) -> str:
     return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
 
 
-def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+def _model(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return the model that a run wrote with; a method that asks for none wrote with none, whatever was chosen."""
+    needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method), ("generator",))
+    return run.model if "generator" in needs else "none"
+
+
+def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
     """Draw what the run promises, what was asked of it, and what people here noted of it."""
     if run.note:
         st.text(run.note)
     badge(run.guarantee.kind)
     st.markdown(plain(run.guarantee.sentence))
-    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
+    model = _model(workspace, run)
+    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {model}. Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
         st.markdown("**Different from the run before**")
