@@ -148,6 +148,12 @@ BOTH: dict[str, tuple[str, ...]] = {
 
 SOME = {  # of a file
     "store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",),
+    "store/test_held_attacks.py": (
+        "test_a_review_that_went_on_is_not_hidden_by_its_old_number", "test_what_the_program_did_holds",
+        "test_two_records_that_changed_places_in_the_index_are_told",
+        "test_a_trigger_anywhere_is_told_and_stops_a_release", "test_a_corpus_is_not_given_to_other_people",
+        "test_exact_values_are_not_put_in_the_place_of_noisy_ones",
+    ),
     "store/test_held_rows.py": ("test_a_row_that_was_changed_removed_or_brought_in_is_told_until_it_is_put_back",),
     "store/test_held_runs.py": (
         "test_a_part_that_was_changed_is_told_by_page_gate_and_check_until_it_is_put_back",

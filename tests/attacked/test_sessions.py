@@ -1,8 +1,8 @@
 """Twenty sessions at once over real sockets while a run is made: how long a page takes, and whether memory grows.
 
 Each session speaks Streamlit's own messages: opens a page, waits until its script is finished, reads it for some
-seconds while its moving parts are drawn anew as the browser would ask for them, and opens the next one. `-m slow` runs for
-forty seconds, `-m long` for five minutes, which is what is asked for: the 95th of 100 pages under two seconds on an
+seconds while its moving parts are drawn anew as the browser would ask for them, and opens the next one. `-m slow` runs
+for forty seconds, `-m long` for five minutes, which is what is asked for: the 95th of 100 pages under two seconds on an
 idle machine of two cores, memory flat. What else the machine does decides the clock, so the limit here holds where
 others use a part of it, and the numbers are printed with the load.
 """

@@ -85,3 +85,10 @@ def test_stopping_an_examination_asks_first_and_answers_at_once(small, open_page
     assert workspace.jobs.get(job_id).stopping
     assert "Stopping after the current step" in "\n".join(str(bar.proto.text) for bar in app.get("progress"))
     assert not [button for button in app.button if button.key == key]
+
+
+def test_a_method_that_asks_for_no_model_is_not_said_to_have_used_one(small, open_page, add_run):
+    workspace = small.open()
+    for method, named in (("surrogate", False), ("filter", True)):
+        run = add_run(workspace, small.corpus, [{"text": "Soup."}], method=method, title=method)
+        assert ("Model: " in words(open_page("run", **{"_ui.run": run}))) == named

@@ -186,3 +186,15 @@ def test_outside_a_test_of_other_records_is_no_test():
     assert "Tested" not in words
     assert "Not at all. This file is no evidence of resistance to any attack." in words
     assert "has changed since" in read(document(facts(**known, stale=True), "internal"))[1]
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_nobody_is_said_to_be_protected_where_nothing_is_proven(edition):
+    words = read(document(facts("surrogate", claim=Guarantee("none", "No formal guarantee.")), edition))[1]
+    assert "are protected" not in words
+    assert "Mechanism noise" not in words
+    assert "No proof protects anybody here" in words
+    claim = Guarantee("dp", "Proven.", epsilon=1.0, delta=1e-6, unit="record", adjacency="zero-out")
+    words = read(document(facts("aug-pe", "proof", claim, whole=True), edition))[1]
+    assert "are protected for each unit that names them" in words
+    assert "Mechanism noise comes from the operating system" in words

@@ -15,7 +15,9 @@ from engine.errors import UserError
 
 FILE = Path(__file__).with_name("questions.yaml")
 LONGEST_ANSWER = 2000
-Fact = Literal["guarantee", "examination", "budget", "unit", "mechanisms", "releases", "policy", "intruder"]
+Fact = Literal[
+    "guarantee", "examination", "budget", "unit", "mechanisms", "releases", "policy", "intruder", "named", "trust"
+]
 
 
 class _Part(BaseModel):

@@ -162,7 +162,9 @@ def strangers(connection: Connection) -> list[str]:
         "WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace "
         "AND NOT (p.proname = :refusal AND p.prosrc = :refusing AND t.tgqual IS NULL) "
         "UNION ALL SELECT 'rule', rulename FROM pg_rules WHERE schemaname = current_schema() "
-        "UNION ALL SELECT 'view', viewname FROM pg_views WHERE schemaname = current_schema()"
+        "UNION ALL SELECT 'view', c.relname FROM pg_class AS c "
+        "WHERE c.relkind IN ('v', 'm') AND c.relnamespace = current_schema()::regnamespace "
+        "AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')"  # of an extension
     )
     named = connection.execute(found, {"refusal": REFUSAL, "refusing": REFUSING})
     return sorted(f"the {what} {name}" for what, name in named)
