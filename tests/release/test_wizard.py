@@ -38,7 +38,7 @@ from engine.release.wizard import FORMAL, LEAST_SHOWN, MOST_SHOWN, Answers, prop
     ],
 )
 def test_proposals(repeats, recipients, label, beside, units, unit, cap, method, policy):
-    found = propose(Answers(repeats, recipients, label, beside, units))
+    found = propose(Answers(repeats, recipients, label, beside, units, known_kind=True))
     assert (found.unit, found.cap, found.method, found.policy) == (unit, cap, method, policy)
 
 
@@ -61,7 +61,7 @@ def test_every_answer_gets_a_method_its_policy_accepts_and_reasons():
     ("repeats", "label", "units", "others"),
     [
         (False, False, 999, ["dp-topics"]),
-        (False, False, 1_000, ["dp-topics", "rpsg-public", "private-prediction"]),
+        (False, False, 1_000, ["dp-topics", "private-prediction"]),
         (False, True, 3_000, ["dp-topics", "dp-finetune", "private-prediction"]),
         (False, True, 10_000, ["dp-topics", "dp-finetune", "private-prediction"]),
         (True, True, 20_000, ["dp-finetune", "aug-pe", "private-prediction"]),
@@ -69,18 +69,42 @@ def test_every_answer_gets_a_method_its_policy_accepts_and_reasons():
     ],
 )
 def test_training_and_prediction_are_proposed_where_they_fit(repeats, label, units, others):
-    found = propose(Answers(repeats, "researchers", label, False, units))
+    found = propose(Answers(repeats, "researchers", label, False, units, known_kind=True))
     assert [name for name, _ in found.others] == others
     assert found.method not in others
     assert all(why.endswith(".") for _, why in found.others)
     assert propose(Answers(repeats, "organisation", label, False, units)).others == ()
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize("units", [300, 1_000, 3_500, 12_000, 100_000])
+@pytest.mark.parametrize(("repeats", "label"), itertools.product((True, False), (True, False)))
+def test_votes_come_first_only_where_the_model_knows_what_they_choose_from(repeats, label, units, epsilon):
+    """As measured by `dp-methods`: votes among texts about something else have nothing to choose."""
+    found = [
+        [
+            one.method
+            for one in recommended(
+                Answers(repeats, "researchers", label, False, units, epsilon, known_kind=known), method_ids()
+            )
+        ]
+        for known in (False, True)
+    ]
+    unknown, known = found
+    assert unknown.index("dp-topics") < unknown.index("aug-pe")
+    assert known[0] in ("aug-pe", "dpga", "dp-finetune")
+    assert "rpsg-public" not in unknown + known, "one vote was no nearer than text that read nothing"
+    why = {
+        one.method: one.why for one in recommended(Answers(repeats, "researchers", label, False, units), method_ids())
+    }
+    assert "say on Plan what the corpus holds" in why["aug-pe"]
+
+
 def test_a_smaller_budget_asks_for_more_people():
     def found(units, epsilon):
-        return propose(Answers(False, "researchers", False, False, units, epsilon))
+        return propose(Answers(False, "researchers", False, False, units, epsilon, known_kind=True))
 
-    assert "rpsg-public" in [name for name, _ in found(1_500, 4.0).others]
+    assert "private-prediction" in [name for name, _ in found(1_500, 4.0).others]
     assert [name for name, _ in found(1_500, 1.0).others] == ["dp-topics"]
     assert (found(200, 4.0).method, found(200, 1.0).method) == ("aug-pe", "filter")
     assert "dp-finetune" in [name for name, _ in found(8_000, 2.0).others]
@@ -116,7 +140,11 @@ def test_private_text_beside_a_public_release_is_warned_of():
 
 def test_noise_in_the_reason_is_the_exact_one():
     # N = 8,396, ε = 4, ten rounds: σ = 3.37 (exact Gaussian calibration)
-    (why,) = [r for r in propose(Answers(False, "public", False, False, 8_396)).reasons if r.about == "method"]
+    (why,) = [
+        r
+        for r in propose(Answers(False, "public", False, False, 8_396, known_kind=True)).reasons
+        if r.about == "method"
+    ]
     assert "σ = 3.4 " in why.sentence
 
 

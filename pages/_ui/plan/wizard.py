@@ -112,7 +112,13 @@ def answered(
         private_beside=bool(known.get("beside", False)),
         units=facts.units,
         epsilon=certainty.held(workspace, corpus.id),
+        known_kind=_known_kind(workspace, corpus.id),
     )
+
+
+def _known_kind(workspace: engine.Workspace, corpus_id: str) -> bool:
+    """Say whether the corpus is declared to hold what the built-in model, which a run asks by default, can write."""
+    return workspace.descriptions.get(corpus_id) is not None and not workspace.first_look.unlike("builtin", corpus_id)
 
 
 def _recall(corpus: engine.CorpusSummary, known: JSONObject, specs: dict[str, engine.MethodSpec]) -> None:
