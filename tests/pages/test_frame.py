@@ -11,7 +11,7 @@ class TestFrame:
     def test_sidebar_says_what_is_known_of_a_corpus(self, small, open_page):
         text = words(open_page("home"))
         assert "everyone's records together" in text
-        assert "left of ε = 10 (default limit)" in text
+        assert "0% of ε = 10 in use" in text
         assert "Missed identifiers" in text
         assert "No finished run yet" in text
         assert r"Tickets \*80\*" in text, "names are escaped"
