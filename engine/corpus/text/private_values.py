@@ -48,6 +48,7 @@ _GAP = 6  # characters between two parts of one value at most
 _ENDED, _GLUED, _NEAR_WORD, _FAR_WORD = 5, 7, 6, 9
 _CODE, _CODE_DIGITS, _LONG_CODE, _PHONE, _PHONE_TAIL = 5, 4, 7, 9, 8
 _CODE_LETTERS = 6
+_LONGEST = 64  # characters of a value that is also looked for in other ways of writing: they grow with its square
 _MANY = 20_000  # distinctive words and codes from which only one edit is surely found: two would take gigabytes
 _SENTENCE_ENDS = ".!?:;\n\r"
 _ALONE = ("", *".,:;!?\n\r)'’")  # what follows a name that a sentence or a line begins with
@@ -134,7 +135,10 @@ class PrivateValues:
         keys = spellings(value)
         split = tuple(part.key for run in runs for part in _cut(run, 0))
         for key in keys:
-            self._endings.update(key[at:] for at in range(len(key)))
+            if len(key) <= _LONGEST:
+                self._endings.update(key[at:] for at in range(len(key)))
+            else:
+                self._endings.update((key, *_ends(split)))
             self._whole[key].append((number, _splits(key, split) if len(key) < _SHORT else None))
         read = [(last - first + 1, days) for first, last, days in dates(value, runs)]
         if len(read) == 1 and read[0][0] == len(runs):
@@ -142,6 +146,8 @@ class PrivateValues:
                 self._dates[day].append(number)
             return
         digits = sum(c.isdigit() for c in keys[0])
+        if len(keys[0]) > _LONGEST:
+            return
         if digits >= _CODE_DIGITS and len(keys[0]) >= _CODE and len(keys[0]) - digits <= _CODE_LETTERS:
             self._codes[keys[0]].append(number)
             self._vary(keys[0], _edits(len(keys[0]), _LONG_CODE))
@@ -238,11 +244,11 @@ class PrivateValues:
         for ending in (1, 2):
             if len(key) - ending >= _ENDED:
                 yield from ((number, "partial") for number in self._words.get(key[:-ending], ()))
-        for size in range(_GLUED, len(key)):
+        for size in range(_GLUED, min(len(key), _LONGEST + 1)):
             for piece in (key[:size], key[-size:]):
                 yield from ((number, "partial") for number in self._words.get(piece, ()))
         yield from ((number, "partial") for number in self._cut_short.get(key, ()))
-        if len(key) >= _NEAR_WORD - 1:
+        if _NEAR_WORD - 1 <= len(key) <= _LONGEST + 2:
             for other in self._neighbours(key, _edits(len(key) + 1, _FAR_WORD)):
                 if other in self._words and OSA.distance(key, other) <= _edits(len(other), _FAR_WORD):
                     yield from ((number, "near") for number in self._words[other])
@@ -271,6 +277,14 @@ class PrivateValues:
 
     def _neighbours(self, key: str, edits: int) -> set[str]:
         return {other for variant in _deletions(key, edits) for other in self._around.get(variant, ())}
+
+
+def _ends(split: Sequence[str]) -> Iterator[str]:
+    """Yield the ends of a long value that begin where one of its parts does."""
+    end = ""
+    for part in reversed(split):
+        end = part + end
+        yield end
 
 
 def _edits(size: int, far: int) -> int:

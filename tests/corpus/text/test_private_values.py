@@ -1,5 +1,8 @@
 """Private values in text: as written, re-formatted, joined, cut short, nearly so; and what is none of these."""
 
+import time
+import tracemalloc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,3 +126,20 @@ def test_no_values_find_nothing():
     assert not PrivateValues([])
     assert PrivateValues([]).find("anything 123456") == []
     assert not PrivateValues(["", "  ", "--"])
+
+
+@pytest.mark.parametrize(
+    "value", ["1" * 3_000, "x@" * 2_000, "word" * 6_000, "1.1.1." * 700, "a " * 3_000, "7 " * 3_000]
+)
+def test_a_value_as_long_as_a_text_is_found_whole_and_costs_no_more_than_its_length(value):
+    """Every way of writing 3,000 digits with two of them left out would be gigabytes."""
+    tracemalloc.start()
+    begun = time.monotonic()
+    try:
+        known = PrivateValues([value, "Ada Lovelace"])
+        assert [one.how for one in known.find(f"Seen: {value}, by Ada Lovelace.") if one.value == 0] == ["whole"]
+        assert tracemalloc.get_traced_memory()[1] < 300e6
+    finally:
+        tracemalloc.stop()
+    assert time.monotonic() - begun < 60
+    assert not [one for one in known.find("Nothing of it.") if one.value == 0]
