@@ -198,3 +198,50 @@ def test_nobody_is_said_to_be_protected_where_nothing_is_proven(edition):
     words = read(document(facts("aug-pe", "proof", claim, whole=True), edition))[1]
     assert "are protected for each unit that names them" in words
     assert "Mechanism noise comes from the operating system" in words
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_what_a_policy_asks_is_not_said_to_be_done(edition):
+    """A file may be made before anybody signed."""
+    words = read(document(facts("surrogate", "research"), edition))[1]
+    assert words.index("Records leave under it only once each of these is so:") < words.index(
+        "approved by the custodian"
+    )
+
+
+def test_the_internal_edition_says_whether_it_is_so():
+    given = GateFacts(
+        approved=1, rejected=0, pending=0, stale=False, examined=True, text_examined=False, originals=0, epsilon=None,
+        delta=None, guarantee_kind="none", run_state="done", actor="Ada", signed_off_by="",
+    )  # fmt: skip
+    verdict = evaluate(get_policy("research"), [], given)
+    words = read(document(facts("surrogate", "research", verdict=verdict), "internal"))[1]
+    assert not verdict.passed
+    assert "On the day of this file not all of these held" in words
+    assert "On the day" not in read(document(facts("surrogate", "research", verdict=verdict), "external"))[1]
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_what_could_not_be_estimated_was_no_test(edition):
+    nothing = finding("mia_ppl", float("nan"), low=None, high=None, n=0, settings={"why": "no model was given"})
+    words = read(document(facts(findings=[nothing], examined="2998-05-05"), edition))[1]
+    place = words.index("Can somebody tell whether a record was used?")
+    assert "Not tested." in words[place : place + 600]
+    assert "Tested before the release" not in words
+
+
+def test_a_claim_does_not_say_twice_that_there_is_none():
+    claim = Guarantee("heuristic", "No formal guarantee: the rest of each text is the original.")
+    words = read(document(facts("surrogate", claim=claim), "internal"))[1]
+    assert "No formal guarantee (a heuristic): the rest" in words
+    assert "(a heuristic). No formal" not in words
+    assert "none was used" in words
+    assert (
+        "the program's built-in model" in read(document(facts("filter", claim=claim, card=_card(claim)), "internal"))[1]
+    )
+
+
+def _card(claim):
+    return build_card(
+        CardFacts(method=get_method("filter").spec, guarantee=claim, policy=get_policy("exploratory"), model="builtin")
+    )

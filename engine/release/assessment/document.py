@@ -23,7 +23,9 @@ from engine.release.card.card import DataCard, setting_words
 from engine.release.policy.verdicts import Verdict
 
 Edition = Literal["internal", "external"]
-NOT_STATED = "Not stated."
+NOT_STATED, NOTHING = "Not stated.", "No formal guarantee"
+BEFORE_IT_LEAVES = "Records leave under it only once each of these is so:"
+MODELS = {"none": "none was used", "builtin": "the one built into Understudy"}
 ATTACKED = {  # what a row of a membership attack holds against what
     "train": "records that were used against others",
     "holdout": "records that nobody used, half against half: chance",
@@ -109,8 +111,8 @@ def document(facts: Facts, edition: Edition) -> str:
             words only of fields that are meant for outside.
     """
     told = () if facts.stale and edition == "external" else facts.findings  # of other records: no test of these
-    tested = frozenset(q.id for q in questions().tests if any(f.name in q.names() for f in told))
-    known = {f.name for f in told}
+    known = {f.name for f in told if math.isfinite(f.value)}  # what could not be estimated was no test
+    tested = frozenset(q.id for q in questions().tests if known & set(q.names()))
     untried = frozenset(name for q in questions().tests for name in q.attacks if name not in known)
     facts = replace(facts, tested=tested, untried=untried)
     if edition == "external":
@@ -124,7 +126,8 @@ def document(facts: Facts, edition: Edition) -> str:
     groups = {title: [one for one in fields if inside or one.outside] for title, fields in questions().groups().items()}
     return _template().render(
         facts=facts, inside=inside, groups={title: fields for title, fields in groups.items() if fields},
-        content=facts.card.content, formal=facts.card.formal,
+        content=facts.card.content, formal=facts.card.formal, claim=_claim(facts.card.content["guarantee"]),
+        model=MODELS.get(str(facts.card.content["model"]), facts.card.content["model"]),
         settings={line["setting"]: setting_words(line["value"]) for line in facts.card.content["settings"]},
         families=[_family(one, facts, inside) for one in questions().tests],
         frameworks=[(one, [(row.asks, _answer(row, facts, inside)) for row in one.rows])
@@ -196,7 +199,7 @@ def _fact(fact: str, facts: Facts, inside: bool) -> list[str]:
     guarantee = content["guarantee"]
     proven = guarantee["kind"] == "dp"
     if fact in ("guarantee", "mechanisms"):
-        said = [f"{guarantee['in_words']}. {guarantee['sentence']}"]
+        said = [_claim(guarantee)]
         return [*said, *([facts.card.formal] if fact == "mechanisms" and proven else [])]
     if fact == "unit":
         unit = {"record": "One record.", "source": "All records of one person or other source."}
@@ -216,13 +219,28 @@ def _fact(fact: str, facts: Facts, inside: bool) -> list[str]:
     if fact == "trust":
         return _trust(str(content["model"]), proven)
     if fact == "policy":
-        said = [f"Policy {content['policy']['title']}: {content['policy']['sentence']}", *content["policy"]["checked"]]
-        return [*said, *(f"Waived. {one}" for one in content["policy"]["waived"])]
+        said = [f"Policy {content['policy']['title']}: {content['policy']['sentence']}", BEFORE_IT_LEAVES]
+        said += [*content["policy"]["checked"], *(f"Waived. {one}" for one in content["policy"]["waived"])]
+        return [*said, *([_met(facts.verdict)] if inside and facts.verdict is not None else [])]
     if fact == "intruder":
         return _intruder(facts, inside)
     if fact == "releases":
         return _releases(facts) if inside else ["In the internal edition."]
     return [_examination(facts, inside)]
+
+
+def _met(verdict: Verdict) -> str:
+    if verdict.passed:
+        return "On the day of this file each of these held, or was waived; see “The policy's answer”."
+    return "On the day of this file not all of these held; see “The policy's answer”. Nothing may leave before they do."
+
+
+def _claim(guarantee: Mapping[str, object]) -> str:
+    """Return what is promised: the kind in words and the sentence, without saying twice that there is nothing."""
+    words, sentence = str(guarantee["in_words"]), str(guarantee["sentence"])
+    if sentence.startswith(f"{NOTHING}:") and words.startswith(NOTHING):
+        return f"{words}{sentence.removeprefix(NOTHING)}"
+    return f"{words}. {sentence}"
 
 
 def _trust(model: str, proven: bool) -> list[str]:
