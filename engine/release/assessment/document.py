@@ -25,7 +25,7 @@ from engine.release.policy.verdicts import Verdict
 Edition = Literal["internal", "external"]
 NOT_STATED, NOTHING = "Not stated.", "No formal guarantee"
 BEFORE_IT_LEAVES = "Records leave under it only once each of these is so:"
-MODELS = {"none": "none was used", "builtin": "the one built into Understudy"}
+MODELS = {"none": "none was used", "builtin": "the program's built-in model"}
 ATTACKED = {  # what a row of a membership attack holds against what
     "train": "records that were used against others",
     "holdout": "records that nobody used, half against half: chance",
