@@ -28,7 +28,7 @@ def test_the_share_of_delta_for_lists_is_set_with_the_limit(small, open_page):
     workspace = small.open()
     app = open_page("ledger", **{"_ui.next_corpus": small.corpus})
     view = workspace.ledger.of(small.corpus)
-    assert f"Of δ, {view.limit_list_delta:.2e} is set aside for lists of labels" in words(app)
+    assert f"Of δ, {view.limit_list_delta:.3g} is set aside for lists of labels" in words(app)
     field = app.number_input(key=f"ledger.limit.lists.{small.corpus}")
     assert field.value == 0.3
     field.set_value(0.0).run()

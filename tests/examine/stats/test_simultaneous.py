@@ -39,7 +39,7 @@ def test_a_leak_among_many_attacks_is_called_one() -> None:
     table = pd.concat([null(2), pd.DataFrame([row("seen", rng.normal(0.5, 1, 300), rng.normal(size=300))])])
     (sentence,) = membership(table)
     assert sentence.level == "leak"
-    assert "“seen”" in sentence.text
+    assert "“seen”" in sentence.more
     assert sentence.text.startswith("Membership: 1 of 9 attacks")
 
 
