@@ -201,6 +201,7 @@ def test_every_decision_stands_in_the_audit_log_once_and_without_words(store, co
     log = store.audit.lines(corpus_id=corpus.id)
     made = [json.loads(d) for d in log.loc[log["action"] == "review decisions", "detail"]]
     held = [[said.pop(name) for name in ("decisions", "head", "marks")] for said in made]
+    assert [said.pop("revision") for said in made] == [2, 1, 0]
     assert made == [{"taken_back": 1}, {"rejected": 1}, {"accepted": 1, "texts_read": 1}]
     assert [count for count, _, _ in held] == [5, 4, 3]
     assert all(len(head) == 64 and len(marks) == 96 for _, head, marks in held)
