@@ -5,7 +5,7 @@ that the verb takes; the next opening has to find a whole workspace: both logs h
 is half-written, no bundle lies outside that nobody recorded, nothing was spent twice. Runs are gone on with by a worker
 that is killed too, and end as one that nobody struck.
 
-`-m slow` runs sixty kills, `-m long` a thousand.
+`-m slow` runs twenty kills, `-m long` a thousand.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def finished(ready: Ready, path: Path, before: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(60, marks=pytest.mark.slow), pytest.param(1_000, marks=pytest.mark.long)]
+    "kills", [pytest.param(20, marks=pytest.mark.slow), pytest.param(1_000, marks=pytest.mark.long)]
 )
 def test_verbs_killed_at_random_leave_a_whole_workspace(ready, tmp_path, capsys, kills):
     (ready.beside / "policy.yaml").write_text(OWN)
