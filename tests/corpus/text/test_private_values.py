@@ -127,9 +127,7 @@ def test_no_values_find_nothing():
     assert not PrivateValues(["", "  ", "--"])
 
 
-@pytest.mark.parametrize(
-    "value", ["1" * 3_000, "x@" * 800, "word" * 6_000, "1.1.1." * 280, "a " * 1_200, "7 " * 1_200]
-)
+@pytest.mark.parametrize("value", ["1" * 3_000, "x@" * 800, "word" * 6_000, "1.1.1." * 280, "a " * 1_200, "7 " * 1_200])
 def test_a_value_as_long_as_a_text_is_found_whole_and_costs_no_more_than_its_length(value):
     """Every way of writing 1,200 digits with two of them left out would be nearly a gigabyte."""
     tracemalloc.start()
