@@ -14,6 +14,7 @@ import pytest
 from tests import forked, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
+MAIN = sys.modules["__main__"]  # a page run by Streamlit's own test takes its place, and a spawned process would run it
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
 
@@ -149,7 +150,8 @@ WORKERS = Workers()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Note whose workers are started from here on."""
+    """Note whose workers are started from here on; a process that the test spawns begins with this program."""
+    sys.modules["__main__"] = MAIN
     WORKERS.path = item.path
     if os.name == "posix" and "engine.jobs.worker.launch" in sys.modules:
         WORKERS.launch()
