@@ -28,15 +28,19 @@ pytestmark = [pytest.mark.timeout(1500)]
 SESSIONS, READS = 20, (3.0, 9.0)  # and for how many seconds somebody reads a page
 PLACES = ("", "load", "review", "plan", "run", "privacy", "utility", "compare", "release", "ledger", "settings")
 P95_SECONDS, ALONE = 2.0, 1.0  # asked for, where the load before it began is below this
+DROPPED_SECONDS = (
+    20.0  # after which a part of a page counts as gone: Streamlit drops what is asked of one without a word
+)
 GROWN = 1.2  # most that memory may be in the last third of the time, of what it was in the third before
 
 
 @dataclass
 class Seen:
-    """What the sessions saw: seconds of each page by its place, and faults."""
+    """What the sessions saw: seconds of each page by its place, faults, and parts that were gone when asked for."""
 
     seconds: dict[str, list[float]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    gone: int = 0
 
     def all(self) -> list[float]:
         return [one for each in self.seconds.values() for one in each]
@@ -69,19 +73,43 @@ class Session:
             self.moving.clear()
         self.socket.send(asked.SerializeToString())
         while True:
-            said = ForwardMsg.FromString(self.socket.recv(timeout=120))
+            try:
+                said = ForwardMsg.FromString(self.socket.recv(timeout=DROPPED_SECONDS if fragment else 120))
+            except TimeoutError:
+                if not fragment:
+                    raise
+                self.moving.pop(fragment, None)
+                self.seen.gone += 1
+                return
             kind = said.WhichOneof("type")
             if kind == "auto_rerun":
                 self.moving[said.auto_rerun.fragment_id] = said.auto_rerun.interval
+            elif kind == "stop_auto_rerun":
+                for stopped in said.stop_auto_rerun.fragment_ids:
+                    self.moving.pop(stopped, None)
             elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "exception":
                 self.seen.faults.append(f"{place}: {said.delta.new_element.exception.type}")
             elif kind == "page_not_found":
                 self.seen.faults.append(f"{place}: no such page")
             elif kind == "script_finished":
-                return
+                ended = said.script_finished  # an end for another run, or of a part asked for before, is not the page's
+                if ended == ForwardMsg.FINISHED_SUCCESSFULLY:
+                    return
+                if fragment and ended == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                    return
+                if ended == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+                    self.seen.faults.append(f"{place}: did not run")
+                    return
 
     def live(self, until: float) -> None:
-        """Go from page to page, and read each for a while."""
+        """Go from page to page, and read each for a while; an end before the time is a fault."""
+        try:
+            self.go_about(until)
+        except Exception as error:
+            self.seen.faults.append(f"a session ended: {type(error).__name__}")
+            raise
+
+    def go_about(self, until: float) -> None:
         while time.monotonic() < until:
             place = self.draw.choice(PLACES)
             begun = time.monotonic()
@@ -145,7 +173,7 @@ def test_twenty_sessions_while_a_run_is_made(server, capsys, seconds):
         print(f"\n{SESSIONS} sessions, {seconds} s, {len(pages)} pages, {used / len(pages):.2f} processor "
               f"seconds each, moving parts included: middle {middle:.2f} s, "
               f"95th of 100 {p95:.2f} s, slowest {slowest}; memory {memory[0]} MB at first, {earlier:.0f} then "
-              f"{later:.0f}, at most {max(memory)}; load {before:.1f} before, "
+              f"{later:.0f}, at most {max(memory)}; {seen.gone} parts gone when asked for; load {before:.1f} before, "
               f"{os.getloadavg()[0]:.1f} after")  # fmt: skip
     assert seen.faults == []
     assert "Traceback" not in server.log.read_text("utf-8")
