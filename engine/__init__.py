@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 PLACES = {  # public name -> its module, and its name there where that is another
     "Admission": ("engine.dp.ledger", "Admission"),
     "Answers": ("engine.release.wizard", "Answers"),
+    "AssessmentField": ("engine.release.assessment.questions", "Field"),
     "Audience": ("engine.release.policy.audience", "Audience"),
     "BLIND": ("engine.examine.stats.simultaneous", "BLIND"),
     "BUNDLE_FILES": ("engine.release.bundle.bundle", "WHAT"),
@@ -270,6 +271,7 @@ if TYPE_CHECKING:
     from engine.pii.languages.registry import languages as known_languages
     from engine.pii.spans import LABELS, NAME_LABELS
     from engine.release.assessment.questions import LONGEST_ANSWER
+    from engine.release.assessment.questions import Field as AssessmentField
     from engine.release.assessment.questions import questions as assessment_questions
     from engine.release.bundle.bundle import VERIFY_COMMANDS
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES

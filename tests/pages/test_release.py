@@ -396,6 +396,15 @@ def test_answers_of_the_assessment_are_kept_and_two_editions_made(seeded, visit)
     assert "Trying a search" in app.session_state["release.assessment.made"]["page"]
     app.text_area(key=f"release.assessment.{corpus}.safeguards").set_value("None").run()
     assert "release.assessment.made" not in app.session_state, "what was made no longer says what was answered"
+    who = app.selectbox(key=f"release.assessment.{corpus}.attacker_membership")
+    assert who.value is None
+    who.select("model").run()
+    assert seeded.open().assessments.answers(corpus)["attacker_membership"] == "model"
+    again = visit("release", **{"_ui.run": seeded.run})
+    assert again.selectbox(key=f"release.assessment.{corpus}.attacker_membership").value == "model"
+    again.button(key="release.assessment.external").click().run()
+    page = again.session_state["release.assessment.made"]["page"]
+    assert "Expected here: The model that wrote the text, or its answers." in page
 
 
 def test_private_words_in_the_assessment_are_refused_with_a_notice(seeded, visit):

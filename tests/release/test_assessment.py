@@ -105,6 +105,46 @@ def test_the_external_edition_holds_no_measured_value(policy):
     assert "Trying a search" in outside
 
 
+def test_each_test_has_one_scenario_whose_attackers_run_from_less_to_more():
+    for one in questions().tests:
+        asked = [each for each in questions().fields if each.test == one.id]
+        assert len(asked) == 1
+        beyond = [choice.beyond for choice in asked[0].choices]
+        assert beyond == sorted(beyond)
+        assert {*beyond} == {True, False}
+        assert asked[0].outside
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_an_attacker_who_is_expected_to_have_more_is_said_to_be_untested(edition):
+    found = [finding("attribute_inference"), finding("mia_ppl")]
+    answers = {"attacker_inference": "model", "attacker_membership": "part"}
+    words = read(document(facts(examined="2998-05-05T01:00", findings=found, answers=answers), edition))[1]
+    parts = {one.id: words.split(one.attacker, 1)[1].split("Attacker:")[0] for one in questions().tests}
+    more, less = (questions().scenario(name).words(said) for name, said in
+                  (("inference", "model"), ("membership", "part")))  # fmt: skip
+    assert f"Expected here: {more}. That is more than the attack was given. Not tested;" in parts["inference"]
+    assert f"Expected here: {less}. That is no more than the attack was given." in parts["membership"]
+    assert "Nobody stated what attackers are expected to have here" in parts["singling-out"]
+    after = words.split("Was it attacked by guessing attributes?")[1].split("Does it give back")[0]
+    assert f"Not against whom the controller expects: {more[0].lower()}{more[1:]}." in after
+    before = words.split("Was it attacked by telling members from others?")[1].split("Was it attacked by")[0]
+    assert "Not against" not in before
+
+
+def test_what_was_not_run_is_not_said_to_cover_an_attacker_who_has_less():
+    words = read(document(facts(answers={"attacker_membership": "part"}), "internal"))[1]
+    assert "Expected here: Part of a record." in words
+    assert "no more than the attack was given" not in words
+
+
+def test_an_attacker_is_chosen_from_those_that_are_known():
+    assert checked({"attacker_inference": " rest "}) == {"attacker_inference": "rest"}
+    assert checked({"attacker_inference": " "}) == {}
+    with pytest.raises(UserError, match="attacker_inference: choose one of some, rest, model"):
+        checked({"attacker_inference": "everything"})
+
+
 def test_it_is_one_page_without_scripts_and_outside_parts():
     bad = "<script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
     page = document(

@@ -53,7 +53,8 @@ def _form(answers: Mapping[str, str]) -> str:
         for one in fields:
             where = "both editions" if one.outside else "internal edition alone"
             value = yaml.safe_dump({one.id: answers.get(one.id, "")}, allow_unicode=True, width=10_000).strip()
-            lines += [f"# {one.title}: {one.asks} ({where})", value]
+            lines += [f"# {one.title}: {one.asks} ({where})", *(f"#   {each.id}: {each.says}" for each in one.choices)]
+            lines.append(value)
     return "\n".join([*lines, ""])
 
 

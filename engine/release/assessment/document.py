@@ -24,6 +24,10 @@ from engine.release.policy.verdicts import Verdict
 
 Edition = Literal["internal", "external"]
 NOT_STATED, NOTHING = "Not stated.", "No formal guarantee"
+EXPECTED = "Expected here: {says}."
+WITHIN = "That is no more than the attack was given."
+BEYOND = "That is more than the attack was given. Not tested; this file is no evidence of resistance to it."
+NOT_EXPECTED = "Nobody stated what attackers are expected to have here; the attacker above is the strongest tested."
 BEFORE_IT_LEAVES = "Records leave under it only once each of these is so:"
 MODELS = {"none": "none was used", "builtin": "the program's built-in model"}
 ATTACKED = {  # what a row of a membership attack holds against what
@@ -94,9 +98,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Family:
-    """One question with what was found; `missing` are titles that were not measured."""
+    """One question with what was found; `missing` are titles that were not measured.
+
+    expected: whom the controller expects to try, and whether the attack had as much. open: it had not.
+    """
 
     question: Question
+    expected: str
+    open: bool
     lines: tuple[Line, ...]
     missing: tuple[str, ...]
     figure: str
@@ -125,7 +134,8 @@ def document(facts: Facts, edition: Edition) -> str:
     inside = edition == "internal"
     groups = {title: [one for one in fields if inside or one.outside] for title, fields in questions().groups().items()}
     return _template().render(
-        facts=facts, inside=inside, groups={title: fields for title, fields in groups.items() if fields},
+        facts=facts, inside=inside, said={one.id: one.words(facts.answers.get(one.id)) for one in questions().fields},
+        groups={title: fields for title, fields in groups.items() if fields},
         content=facts.card.content, formal=facts.card.formal, claim=_claim(facts.card.content["guarantee"]),
         model=MODELS.get(str(facts.card.content["model"]), facts.card.content["model"]),
         settings={line["setting"]: setting_words(line["value"]) for line in facts.card.content["settings"]},
@@ -154,9 +164,19 @@ def _family(question: Question, facts: Facts, inside: bool) -> Family:
     attacks = tuple(MEASURES[name].title for name in question.attacks if name in facts.untried)
     areas = [f for name in question.attacks for f in found[name] if f.reference == "train" and math.isfinite(f.value)]
     return Family(
-        question, lines, (*attacks, *missing) if inside else attacks, _figure(areas) if inside else "",
-        question.id in facts.tested,
+        question, *_expected(question, facts), lines, (*attacks, *missing) if inside else attacks,
+        _figure(areas) if inside else "", question.id in facts.tested,
     )  # fmt: skip
+
+
+def _expected(question: Question, facts: Facts) -> tuple[str, bool]:
+    """Return what attackers are expected to have beside what the attack had, and whether that is more."""
+    asked = questions().scenario(question.id)
+    chosen = None if asked is None else asked.chosen(facts.answers.get(asked.id))
+    if chosen is None:
+        return NOT_EXPECTED, False
+    within = "" if question.id not in facts.tested else WITHIN
+    return f"{EXPECTED.format(says=chosen.says)} {BEYOND if chosen.beyond else within}".strip(), chosen.beyond
 
 
 def _line(finding: Finding, attacked: bool) -> Line:
@@ -187,6 +207,10 @@ def _answer(row: Asked, facts: Facts, inside: bool) -> list[str]:
         title = next(one.title for one in questions().tests if one.id == name)
         if name in facts.tested:
             said.append(f"Tested; see “{title}”." if inside else f"Tested; see “{title}”. The values stay inside.")
+            asked = questions().scenario(name)
+            chosen = None if asked is None else asked.chosen(facts.answers.get(asked.id))
+            if chosen is not None and chosen.beyond:
+                said.append(f"Not against whom the controller expects: {chosen.says[0].lower()}{chosen.says[1:]}.")
         else:
             said.append("Not tested. This file is no evidence of resistance to it.")
     if row.fact is not None:

@@ -24,14 +24,36 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Choice(_Part):
+    """What an attacker may have; `beyond` says that the attack that was run had less."""
+
+    id: str
+    says: str
+    beyond: bool = False
+
+
 class Field(_Part):
-    """Words that a person types; `outside` says whether they stand in the external edition."""
+    """Words that a person types, or chooses where there are `choices`, which are about a `test`.
+
+    outside: whether they stand in the external edition.
+    """
 
     id: str
     group: str
     outside: bool
     title: str
     asks: str
+    test: str = ""
+    choices: tuple[Choice, ...] = ()
+
+    def chosen(self, answer: str | None) -> Choice | None:
+        """Return the choice that an answer names."""
+        return next((one for one in self.choices if one.id == answer), None)
+
+    def words(self, answer: str | None) -> str:
+        """Return an answer as it is read: what a choice says, or what was typed; empty where there is none."""
+        found = self.chosen(answer)
+        return (answer or "") if found is None else found.says
 
 
 class Question(_Part):
@@ -86,7 +108,14 @@ class Questions(_Part):
                 raise ValueError(f"{row.asks!r} names a field or a test that is none")
             if not (row.fields or row.tests or row.fact or row.says):
                 raise ValueError(f"{row.asks!r} has no answer")
+        for one in self.fields:
+            if bool(one.choices) != bool(one.test) or (one.test and one.test not in tests):
+                raise ValueError(f"{one.id!r} has choices without a test, or a test without choices")
         return self
+
+    def scenario(self, test: str) -> Field | None:
+        """Return the field that asks who may try what a family of findings tests."""
+        return next((one for one in self.fields if one.test == test), None)
 
     def groups(self) -> dict[str, list[Field]]:
         """Return the fields by group, both in their order."""
@@ -106,9 +135,9 @@ def checked(answers: Mapping[str, str]) -> dict[str, str]:
     """Return typed words without those that are empty.
 
     Raises:
-        UserError: a field is unknown, no text or too long; says which.
+        UserError: a field is unknown, no text, too long or none of its choices; says which.
     """
-    known = {one.id: one.title for one in questions().fields}
+    known = {one.id: one for one in questions().fields}
     for name, said in answers.items():
         if name not in known:
             raise UserError(f"{name!r} is no field of an assessment; known are {', '.join(known)}")
@@ -116,4 +145,6 @@ def checked(answers: Mapping[str, str]) -> dict[str, str]:
             raise UserError(f"{name}: give words")
         if len(said) > LONGEST_ANSWER:
             raise UserError(f"{name}: at most {LONGEST_ANSWER:,} characters, has {len(said):,}")
+        if known[name].choices and said.strip() and known[name].chosen(said.strip()) is None:
+            raise UserError(f"{name}: choose one of {', '.join(one.id for one in known[name].choices)}")
     return {name: answers[name].strip() for name in known if answers.get(name, "").strip()}

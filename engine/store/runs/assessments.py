@@ -172,7 +172,7 @@ class Assessments:
         """Refuse private words and numbers in what stands in the external edition."""
         from engine.release.assessment import questions
 
-        titles = {one.id: one.title for one in questions().fields if one.outside}
+        titles = {one.id: one.title for one in questions().fields if one.outside and not one.choices}
         cards = {name: f"the {name} on the data card" for name in ("title", "source", "contact", "licence")}
         self.releases.check_words(
             run, policy, {titles.get(name) or cards[name]: said for name, said in typed.items()

@@ -54,13 +54,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Pol
             st.markdown(f"**{title}**")
             columns = st.columns(2)
             for place, one in enumerate(fields):
-                st.session_state.setdefault(names[one.id], kept.get(one.id, ""))
-                columns[place % 2].text_area(
-                    one.title, key=names[one.id], placeholder=one.asks, height=80, max_chars=LONGEST_ANSWER,
-                    disabled=fixed,
-                    help=None if one.outside else tr("Stands in the internal edition alone."),
-                    on_change=_keep, args=(workspace, run.corpus_id, names),
-                )  # fmt: skip
+                with columns[place % 2]:
+                    _field(workspace, run.corpus_id, one, names, kept.get(one.id), disabled=fixed)
         with st.container(horizontal=True):
             for edition, (label, said) in EDITIONS.items():
                 st.button(
@@ -68,6 +63,27 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Pol
                     args=(workspace, run.id, policy.id, edition, signed),
                 )  # fmt: skip
         _made(run, policy)
+
+
+def _field(
+    workspace: engine.Workspace, corpus_id: str, one: engine.AssessmentField, names: dict[str, str],
+    answer: str | None, *, disabled: bool,
+) -> None:  # fmt: skip
+    """Draw one question: a choice where there are some, else words."""
+    note = None if one.outside else tr("Stands in the internal edition alone.")
+    if one.choices:
+        st.session_state.setdefault(names[one.id], answer)
+        st.selectbox(
+            one.title, [each.id for each in one.choices], index=None, key=names[one.id], placeholder=one.asks,
+            help=note, format_func=one.words, disabled=disabled, on_change=_keep,
+            args=(workspace, corpus_id, names),
+        )  # fmt: skip
+        return
+    st.session_state.setdefault(names[one.id], answer or "")
+    st.text_area(
+        one.title, key=names[one.id], placeholder=one.asks, height=80, max_chars=LONGEST_ANSWER, disabled=disabled,
+        help=note, on_change=_keep, args=(workspace, corpus_id, names),
+    )  # fmt: skip
 
 
 def _made(run: engine.RunSummary, policy: engine.Policy) -> None:
