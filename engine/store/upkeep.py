@@ -14,6 +14,7 @@ from engine.at_rest import keys
 from engine.errors import StorageError, UserError
 from engine.json_types import JSON
 from engine.store import audit
+from engine.store.budget import fitted, held_people
 from engine.store.chain import Verified
 from engine.store.database.dialect import insert
 from engine.store.database.schema import settings
@@ -148,7 +149,8 @@ class AuditLog:
     def untrue(self) -> tuple[str, ...]:
         """Return, in sentences, what is not as the log tells: decisions, marks, records, runs and what they rest on.
 
-        Texts of runs are not gone through, as that takes seconds: `audit --verify` and a release do.
+        Texts of runs, and marks by which people are known again, are not gone through, as that takes seconds: `audit
+        --verify` and a release do.
         """
         key, folder = self.session.key, self.session.folder
         with self.session.db.read() as connection:
@@ -158,7 +160,8 @@ class AuditLog:
     def outside(self) -> tuple[str, ...]:
         """Return, in sentences, what earlier editions left of which the log tells nothing."""
         with self.session.db.read() as connection:
-            return (*runs_held.outside(connection, self.session.key), *rows.outside(connection, self.session.key))
+            found = (*runs_held.outside(connection, self.session.key), *rows.outside(connection, self.session.key))
+            return (*found, *held_people.outside(connection), *fitted.outside(connection))
 
     def export(self, kind: str, corpus_id: str | None = None) -> bytes:
         """Return the log, of one corpus or of all, as a file that its holder can check; that it left stands in the log.

@@ -472,6 +472,7 @@ def earlier(store, every=False):
                 said = {k: v for k, v in said.items() if k in ("corpus", "method", "count", "findings", "records")}
             if every:
                 said.pop("row", None)
+                said.pop("people_held", None)
             line["detail"] = canonical(said)
             previous = audit.CHAIN.digest(store.session.key, previous, line)
             values = {"detail": line["detail"], "hash": previous}

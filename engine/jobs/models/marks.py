@@ -199,7 +199,8 @@ def mark_tuned(session: Session, run_id: str, folder: Path, base: Sequence[Mark]
     write_marks(folder, marks)
     before = frozenset[str]().union(*(weight_digests(start) for start in starts))
     with session.db.write() as connection:
-        fitted.register(connection, session.key, weight_digests(folder) - before, marks)
+        told = fitted.register(connection, session.key, weight_digests(folder) - before, marks)
+        session.write_audit(connection, fitted.ACT, run_id, **told)
 
 
 def _register_earlier(session: Session) -> None:

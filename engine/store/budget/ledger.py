@@ -29,7 +29,7 @@ from engine.dp.ledger import (
 from engine.errors import UnderstudyError, UserError
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Facts
-from engine.store.budget import accounts, populations, recognition, reservations, unknown
+from engine.store.budget import accounts, held_people, populations, recognition, reservations, unknown
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book, Released
 from engine.store.budget.outputs import RunOutputs
@@ -151,6 +151,8 @@ class Ledger:
             own, joined = corpus_row(connection, corpus_id).population, self.corpora.population(connection, other)
             if own == joined:
                 raise UserError("These people share one ledger already; there is nothing to join.")
+            people = held_people.Watch(connection, self.session.key)
+            people.look((own, joined))
             populations.merge(
                 connection,
                 joined,
@@ -159,7 +161,9 @@ class Ledger:
                     connection, self.session.key, self.session.actor, left, into, by_person=True
                 ),
             )
-            self.session.write_audit(connection, "people joined", corpus_id, population=own, joined=joined)
+            self.session.write_audit(
+                connection, "people joined", corpus_id, population=own, joined=joined, **people.told(own, (joined,))
+            )
         return self.of(corpus_id)
 
     def keep_apart(self, corpus_id: str, other: str) -> LedgerView:
@@ -173,6 +177,8 @@ class Ledger:
             shared = dict(recognition.open_questions(connection, own)).get(apart)
             if shared is None:
                 raise UserError("Nobody asked whether these are the same people; there is nothing to answer.")
+            people = held_people.Watch(connection, self.session.key)
+            people.look((own,))
             recognition.answer(connection, own, apart, recognition.OTHER)
             for one, two in ((own, apart), (apart, own)):
                 ledger_lines.write(
@@ -187,7 +193,9 @@ class Ledger:
                     f"{shared.get('sentence', 'marks')}. The limit relies on that.",
                     share_after=ledger_lines.last_share(connection, one),
                 )
-            self.session.write_audit(connection, "people kept apart", corpus_id, population=own, other=apart)
+            self.session.write_audit(
+                connection, "people kept apart", corpus_id, population=own, other=apart, **people.told(own)
+            )
         return self.of(corpus_id)
 
     def _questions(self, population: str) -> tuple[PeopleQuestion, ...]:

@@ -29,11 +29,15 @@ CHUNK = 500
 
 @dataclass(frozen=True)
 class Adopted:
-    """The population of a new corpus. known: it was here before. asked: what it shares with others, in words."""
+    """The population of a new corpus. known: it was here before. asked: what it shares with others, in words.
+
+    gone: populations that became part of it.
+    """
 
     population: str
     known: bool
     asked: tuple[str, ...]
+    gone: tuple[str, ...] = ()
 
 
 def match(connection: Connection, hashes: Sequence[str]) -> dict[str, float]:
@@ -67,6 +71,7 @@ def adopt(
     units: int,
     joined: Sequence[str] = (),
     merging: Callable[[str, str], None],
+    looking: Callable[[Sequence[str]], None],
 ) -> Adopted:
     """Return the population of a new corpus; merge populations that it joins, ask about those it may be.
 
@@ -76,6 +81,7 @@ def adopt(
         units: in the corpus' training part; a population keeps the largest number for its default limit.
         joined: populations that a person says these people are.
         merging: called with (other, into) before two populations become one, to merge their ledgers.
+        looking: called with the populations that are about to change.
     """
     found = recognition.evidence(connection, marks)
     clear = [population for population, shared in found.items() if shared.clear]
@@ -86,6 +92,7 @@ def adopt(
         if share >= JOINING_SHARE or not recognition.has_marks(connection, population)
     ]
     matched = list(dict.fromkeys([*joined, *joining, *clear]))
+    looking(matched)
     if matched:
         population = matched[0]
         for other in matched[1:]:
@@ -116,7 +123,7 @@ def adopt(
         known = other in (population, *matched) or short_recognition.has_marks(connection, other)
         if not known and recognition.ask(connection, population, other, {"sentence": FORMER}):
             asked.append(FORMER)
-    return Adopted(population, bool(matched), tuple(asked))
+    return Adopted(population, bool(matched), tuple(asked), tuple(matched[1:]))
 
 
 def merge(connection: Connection, other: str, into: str, merging: Callable[[str, str], None]) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from engine.store import queue
 from engine.store.audit import now
-from engine.store.budget import populations, reservations, unknown
+from engine.store.budget import held_people, populations, reservations, unknown
 from engine.store.database.schema import record_index
 from engine.store.logs import rows
 from engine.store.records import digest
@@ -44,6 +44,7 @@ def keep(
         joined: populations that the custodian says are the same people.
     """
     statistics, gold = built.statistics, built.spans
+    people = held_people.Watch(connection, session.key)
     adopted = populations.adopt(
         connection,
         built.unit_hashes,
@@ -52,6 +53,7 @@ def keep(
         units=statistics.train_units,
         joined=joined,
         merging=lambda other, into: reservations.merge(connection, session.key, session.actor, other, into),
+        looking=people.look,
     )
     values = {
         "id": corpus_id,
@@ -103,6 +105,7 @@ def keep(
         population_joined=len(joined),
         population_asked=len(adopted.asked),
         table=digest(session.folder.records(corpus_id), session.key, corpus_id),
+        **people.told(adopted.population, adopted.gone),
         **row,
         **chained.told(connection, session.key, corpus_id),
     )

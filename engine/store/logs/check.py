@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from engine.store import audit
+from engine.store.budget import fitted, held_people
 from engine.store.budget import lines as ledger_lines
 from engine.store.disk import heads
 from engine.store.disk.address import default_path
@@ -69,6 +70,10 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
             broken += [f"Records: {one}" for one in held.tables(connection, folder, key)]
             broken += [f"Runs: {one}" for one in runs_held.breaks(connection, key, folder)]
             broken += [f"Other rows: {one}" for one in other_rows.breaks(connection, key)]
+            broken += [f"People: {one}" for one in held_people.breaks(connection, key)]
+            broken += [f"Weights: {one}" for one in fitted.breaks(connection, key)]
+            outside += [f"People: {one}" for one in held_people.outside(connection)]
+            outside += [f"Weights: {one}" for one in fitted.outside(connection)]
             outside += [f"Runs: {one}" for one in runs_held.outside(connection, key)]
             outside += [f"Other rows: {one}" for one in other_rows.outside(connection, key)]
             broken += [f"Spot checks: {one}" for one in spot_rows.breaks(connection, key)]

@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from engine.errors import RefusedError, StorageError
 from engine.json_types import JSONObject, as_object
+from engine.store.budget import fitted, held_people
 from engine.store.budget import lines as ledger_lines
 from engine.store.database.dialect import strangers
 from engine.store.database.schema import corpora, findings, runs, synthetic
@@ -84,6 +85,9 @@ def of_run_here(session: Session, connection: Connection, run_id: str, *, anew: 
         with_it = (str(row.corpus_id), run_id)
         found += rows.breaks(connection, session.key, rows.RESTED_ON, with_it)
         found += _of_people(connection, str(row.corpus_id))
+        if anew:
+            found += held_people.breaks(connection, session.key, _population(connection, str(row.corpus_id)))
+            found += fitted.breaks(connection, session.key)
     return (*log, *found)
 
 
@@ -298,6 +302,10 @@ def _of_people(connection: Connection, corpus_id: str | None = None) -> list[str
         for one, population in connection.execute(query)
         if isinstance(was := told.get(one), str) and ledger_lines.current(connection, was) != population
     ]
+
+
+def _population(connection: Connection, corpus_id: str) -> str:
+    return str(connection.execute(select(corpora.c.population).where(corpora.c.id == corpus_id)).scalar())
 
 
 def _of_seen(connection: Connection, key: bytes) -> list[str]:
