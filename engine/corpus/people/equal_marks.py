@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ LONGEST, SHORTEST_LINE = 15, 2  # words
 KEPT_LINES = 6
 PLACES = 8  # an item's number is its record's, times this, and its place in the record
 COMMON = 3  # items with the same mark: more of them tell nothing more
+REMEMBERED = 50_000  # parts
 TELLING_DIGITS = 6  # in one number: shorter ones alone are running numbers and readings, which strangers share
 MOST = 0.5  # of a file's texts: words of more of them belong to its form
 _ENDS = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+|[.!?;:|](?:\s+|\Z)|\s[-\u2013\u2014]+\s|[<>(){}\[\]\"“”„«»]+|[。！？]")
@@ -59,7 +61,8 @@ class EqualMarks:
 
 def equal_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> dict[str, EqualMarks]:
     """Return a file's marks, kind → marks; what one source repeats counts once."""
-    whole = [tuple(folded(text).split()) for text in texts]
+    same: dict[str, str] = {}  # one object a word: a file's words are few, and all its texts are held here
+    whole = [tuple(same.setdefault(word, word) for word in folded(text).split()) for text in texts]
     template = _template(whole)
     lines, rests = _Kept(key, LINES), _Kept(key, RESTS)
     for record, (text, source, words) in enumerate(zip(texts, sources, whole, strict=True), start=1):
@@ -95,8 +98,8 @@ class _Kept:
     def __init__(self, key: bytes, kind: str) -> None:
         self._number: Callable[[tuple[str, ...]], int] = _Numbers(key, f"population {kind}").__getitem__
         self._held: Counter[int] = Counter()
-        self._said: set[tuple[str, tuple[str, ...]]] = set()
-        self._rows: list[tuple[int, int]] = []
+        self._said: set[tuple[str, int]] = set()
+        self._hashes, self._items = array("q"), array("q")
 
     def number(self, part: tuple[str, ...]) -> int:
         """Return a part's keyed hash."""
@@ -104,29 +107,31 @@ class _Kept:
 
     def add(self, item: int, parts: Sequence[tuple[str, ...]], who: str) -> None:
         """Add an item with one mark or more, unless its source has it already."""
-        if not parts or (who and (who, parts[0]) in self._said):
+        if not parts or (who and (who, self._number(parts[0])) in self._said):
             return
         if who:
-            self._said.add((who, parts[0]))
+            self._said.add((who, self._number(parts[0])))
         for part in parts:
             value = self._number(part)
             self._held[value] += 1
             if self._held[value] <= COMMON:
-                self._rows.append((value, item))
+                self._hashes.append(value)
+                self._items.append(item)
 
     def marks(self) -> EqualMarks:
         """Return what was added."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 2)
-        return EqualMarks(rows[:, 0].copy(), rows[:, 1].copy())
+        return EqualMarks(np.array(self._hashes, dtype=np.int64), np.array(self._items, dtype=np.int64))
 
 
 class _Numbers(dict[tuple[str, ...], int]):
-    """64 keyed bits of each part as a signed number, made at first sight."""
+    """64 keyed bits of each part as a signed number; a part that is asked for again soon is not made again."""
 
     def __init__(self, key: bytes, purpose: str) -> None:
         super().__init__()
         self._key, self._purpose = key, purpose
 
     def __missing__(self, part: tuple[str, ...]) -> int:
+        if len(self) >= REMEMBERED:
+            self.clear()
         found = self[part] = int(struct.unpack("<q", keyed_digest(self._key, self._purpose, " ".join(part))[:8])[0])
         return found

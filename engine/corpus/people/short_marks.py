@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ from engine.corpus.text.folding import folded
 
 LONGEST_SHORT, RUN_WORDS = 15, 4
 LEAST_LEFT, MOST_LEFT_OUT = 4, 8  # words of a text that is also kept without one of its words
+REMEMBERED = 50_000  # parts whose marks are not made again at once
 COMMON = 3  # records with the same mark: more of them tell nothing more
 _DIGIT = re.compile(r"\d")
 
@@ -55,31 +57,31 @@ def short_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes)
     """Return the marks of a file's short records; a text that one source repeats counts once."""
     known: dict[tuple[str, ...], int] = {}
     held: dict[int, int] = {}
-    seen: set[tuple[str, str]] = set()
-    rows: list[tuple[int, int, bool]] = []
+    seen: set[tuple[str, int]] = set()
+    hashes, records, wholes = array("q"), array("q"), bytearray()
     total = 0
     for record, (text, source) in enumerate(zip(texts, sources, strict=True), start=1):
-        plain = folded(text)
-        words = tuple(plain.split())
+        words = tuple(folded(text).split())
         total += bool(words)
         if not 0 < len(words) <= LONGEST_SHORT:
             continue
         if source is not None and source.strip():
-            if (source, plain) in seen:
+            if (source, _number(key, words)) in seen:
                 continue
-            seen.add((source, plain))
+            seen.add((source, _number(key, words)))
         for place, part in enumerate(_parts(words)):
             if part not in known:
+                if len(known) >= REMEMBERED:
+                    known.clear()
                 known[part] = _number(key, part)
             value = known[part]
             held[value] = held.get(value, 0) + 1
             if place == 0 or held[value] <= COMMON:
-                rows.append((value, record, place == 0))
+                hashes.append(value)
+                records.append(record)
+                wholes.append(place == 0)
     return ShortMarks(
-        np.array([row[0] for row in rows], dtype=np.int64),
-        np.array([row[1] for row in rows], dtype=np.int64),
-        np.array([row[2] for row in rows], dtype=np.bool_),
-        total,
+        np.array(hashes, dtype=np.int64), np.array(records, dtype=np.int64), np.array(wholes, dtype=np.bool_), total
     )
 
 

@@ -24,7 +24,7 @@ from engine.store.session import new_id
 
 OVERLAP_SHARE, JOINING_SHARE = 0.1, 0.3
 FORMER, WHOLE = "whole short texts", "whole texts"
-CHUNK = 500
+CHUNK, AT_ONCE = 500, 20_000
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,9 @@ def adopt(
     else:
         population = new_id("pop")
         connection.execute(populations.insert().values(id=population, created=now(), units=units))
-    rows = [{"hash": h, "population": population} for h in sorted(set(hashes))]
-    if rows:
+    distinct = sorted(set(hashes))
+    for begin in range(0, len(distinct), AT_ONCE):
+        rows = [{"hash": one, "population": population} for one in distinct[begin : begin + AT_ONCE]]
         connection.execute(insert(connection, unit_hashes).on_conflict_do_nothing(), rows)
     recognition.keep(connection, population, marks)
     asked = []

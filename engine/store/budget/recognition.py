@@ -20,14 +20,15 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import permutations
+from itertools import chain, islice, permutations
 
+import numpy as np
 from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 
 from engine.corpus.people.equal_overlap import EqualOverlap
-from engine.corpus.people.marks import STRONG_RUNS, PeopleMarks
+from engine.corpus.people.marks import STRONG_RUNS, Hashes, PeopleMarks
 from engine.corpus.people.short_overlap import ShortOverlap
 from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
@@ -36,7 +37,7 @@ from engine.store.database.dialect import insert, move
 from engine.store.database.schema import equal_marks, people_marks, people_questions, short_marks
 from engine.store.rows import AnyRow
 
-CHUNK = 900
+CHUNK, AT_ONCE = 900, 20_000
 LEAST, LEAST_SHARE = 3, 0.05
 CHANCE_FACTOR = 2.0  # how far beyond what a side repeats of itself
 WEAK_RUNS, WEAK_SHARE = 2, 0.02
@@ -102,17 +103,17 @@ class Evidence:
 def evidence(connection: Connection, marks: PeopleMarks) -> dict[str, Evidence]:
     """Return what a file's marks share with each known population, without those that share nothing."""
     shared: dict[str, Counter[tuple[int, int]]] = {}
-    own: dict[int, list[int]] = {}
-    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
-        own.setdefault(value, []).append(record)
-    for row in _rows(connection, list(own)):
+    order = np.argsort(marks.runs, kind="stable")
+    runs, record = marks.runs[order], marks.record[order]
+    for row in _rows(connection, np.unique(runs)):
         if row.record > SOURCE:
+            left, right = np.searchsorted(runs, row.hash, "left"), np.searchsorted(runs, row.hash, "right")
             pairs = shared.setdefault(row.population, Counter())
-            pairs.update((record, row.record) for record in own[row.hash])
-    size = Counter(marks.record.tolist())
+            pairs.update((mine, row.record) for mine in record[left:right].tolist())
+    size = Counter(marks.record.tolist()) if shared else Counter[int]()
     ids: Counter[str] = Counter()
     for number, hashes in ((SOURCE, marks.sources), (BARE, marks.bare)):
-        ids |= Counter(row.population for row in _rows(connection, hashes.tolist()) if row.record == number)
+        ids |= Counter(row.population for row in _rows(connection, hashes) if row.record == number)
     found = {}
     short = short_recognition.overlaps(connection, marks.short, lambda population: _sizes(connection, population)[0])
     equal = equal_recognition.overlaps(
@@ -121,7 +122,7 @@ def evidence(connection: Connection, marks: PeopleMarks) -> dict[str, Evidence]:
     for population in sorted({*shared, *ids, *short, *equal}):
         strong, weak = _by_strength(shared.get(population, Counter()), size)
         records, known_ids = _sizes(connection, population)
-        repeated = _repeated(own, records, marks.records) if strong else 0.0
+        repeated = _repeated(_groups(runs, record), records, marks.records) if strong else 0.0
         smaller = min(len(marks.sources), known_ids)
         found[population] = Evidence(
             strong, weak, ids[population], max(1, min(records, marks.records)), max(1, smaller),
@@ -153,7 +154,7 @@ def between(connection: Connection, a: str, b: str) -> Evidence:
     short = short_recognition.between(connection, a, b, records, other_records)
     equal = equal_recognition.between(connection, a, b, min(_records(connection, a), _records(connection, b)))
     strong, weak = _by_strength(shared, size)
-    repeated = _repeated(_held(connection, a), other_records, records) if strong else 0.0
+    repeated = _repeated(_held(connection, a).values(), other_records, records) if strong else 0.0
     least = max(1, min(records, other_records))
     return Evidence(strong, weak, ids, least, smaller, float(smaller), repeated, short, equal)
 
@@ -167,14 +168,22 @@ def _by_strength(shared: Mapping[tuple[int, int], int], size: Mapping[int, int])
     return strong, sum(n < STRONG_RUNS and n >= min(WEAK_RUNS, size[record]) for record, n in best.items())
 
 
-def _repeated(held: Mapping[int, Sequence[int]], other: int, own: int) -> float:
+def _groups(runs: Hashes, record: Hashes) -> Iterator[Sequence[int]]:
+    """Yield the records of each mark that several have; marks in ascending order."""
+    begin = np.flatnonzero(np.r_[True, runs[1:] != runs[:-1]]) if len(runs) else np.zeros(0, np.int64)
+    for first, last in zip(begin.tolist(), [*begin[1:].tolist(), len(runs)], strict=True):
+        if last - first > 1:
+            yield record[first:last].tolist()
+
+
+def _repeated(held: Iterable[Sequence[int]], other: int, own: int) -> float:
     """Return how many of a side's records would share three runs with one of `other` records of its own kind.
 
     Args:
-        held: mark → the side's records that have it. own: how many records the side has.
+        held: the side's records that have it, of each mark. own: how many records the side has.
     """
     shared: Counter[tuple[int, int]] = Counter()
-    for records in held.values():
+    for records in held:
         shared.update(permutations(records, 2))
     alike = len({record for (record, _), n in shared.items() if n >= STRONG_RUNS})
     return alike * other / max(1, own - 1)
@@ -182,23 +191,39 @@ def _repeated(held: Mapping[int, Sequence[int]], other: int, own: int) -> float:
 
 def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
     """Keep a file's marks as a population's; records that are there whole are not kept again. Return the rows."""
-    own: dict[int, list[int]] = {}
-    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
-        own.setdefault(record, []).append(value)
     there: dict[int, set[int]] = {}
-    for row in _rows(connection, sorted({value for values in own.values() for value in values}), population):
+    for row in _rows(connection, np.unique(marks.runs), population):
         there.setdefault(row.hash, set()).add(row.record)
     base = secrets.randbits(38) << 24
-    rows: list[dict[str, object]] = []
-    for record, values in own.items():
-        if not set.intersection(*(there.get(value, set()) for value in values)):
-            rows += [{"hash": value, "population": population, "record": base + record} for value in values]
-    rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
-    rows += [{"hash": value, "population": population, "record": BARE} for value in marks.bare.tolist()]
-    if rows:
-        connection.execute(insert(connection, people_marks).on_conflict_do_nothing(), rows)
-    written = len(rows) + short_recognition.keep(connection, population, marks.short)
+    rows = chain(
+        (
+            (value, base + record)
+            for record, values in _of_records(marks)
+            if not set.intersection(*(there.get(value, set()) for value in values))
+            for value in values
+        ),
+        ((value, SOURCE) for value in marks.sources.tolist()),
+        ((value, BARE) for value in marks.bare.tolist()),
+    )
+    written = 0
+    while some := [{"hash": value, "population": population, "record": n} for value, n in islice(rows, AT_ONCE)]:
+        connection.execute(insert(connection, people_marks).on_conflict_do_nothing(), some)
+        written += len(some)
+    written += short_recognition.keep(connection, population, marks.short)
     return written + equal_recognition.keep(connection, population, marks.equal)
+
+
+def _of_records(marks: PeopleMarks) -> Iterator[tuple[int, list[int]]]:
+    """Yield each record that has marks of runs with them, in the order of its first mark."""
+    last, values = -1, list[int]()
+    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
+        if record != last and values:
+            yield last, values
+            values = []
+        last = record
+        values.append(value)
+    if values:
+        yield last, values
 
 
 def has_marks(connection: Connection, population: str) -> bool:
@@ -284,10 +309,12 @@ def _of(population: str) -> ColumnElement[bool]:
     return or_(people_questions.c.first == population, people_questions.c.second == population)
 
 
-def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[AnyRow]:
+def _rows(connection: Connection, hashes: Hashes, population: str | None = None) -> list[AnyRow]:
     found: list[AnyRow] = []
+    if connection.execute(select(people_marks.c.hash).limit(1)).first() is None:
+        return found
     for begin in range(0, len(hashes), CHUNK):
-        query = select(people_marks).where(people_marks.c.hash.in_(hashes[begin : begin + CHUNK]))
+        query = select(people_marks).where(people_marks.c.hash.in_(hashes[begin : begin + CHUNK].tolist()))
         if population is not None:
             query = query.where(people_marks.c.population == population)
         found += connection.execute(query).all()
