@@ -196,7 +196,9 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
     4, three runs each, kernel distance to real text. Where nothing is declared: public text 2.24, one round of dense
     votes 1.78, topics .33 and .26, and of one run each `dpga` 1.6 and 1.5, `rpsg-public` 2.2. Where the kind is
     declared and known: public text .39, votes .09, topics .14 and .12, which can be told apart at ε = 4 alone. One vote
-    over public candidates (`rpsg-public`) is not recommended. For more people the order is carried over, not measured.
+    over public candidates (`rpsg-public`) is not recommended. On 300 abstracts of bioRxiv, unlike what the model knows:
+    public text .77, votes .61 and .55, topics .55 and .51, which cannot be told apart. For more people the order is
+    carried over, not measured.
     """
     if answers.units < sizes.least_units(answers.epsilon):
         return []
