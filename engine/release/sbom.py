@@ -2,7 +2,7 @@
 
 Written by hand: a package's name, version, licence and needs are all in `importlib.metadata`, and the library that
 writes such files would bring seven packages more into the list. Nothing is looked up elsewhere; whether a version has a
-known weakness is for another program to say, to which the file is given.
+known weakness is for another program to say, to which the file is given: `pip-audit` reads the `pins`.
 
 Source: the CycloneDX 1.6 specification (ECMA-424) and the package-URL type `pypi`, both in JSON.
 """
@@ -131,6 +131,11 @@ def bill(*, now: datetime | None = None) -> JSONObject:
 def written() -> bytes:
     """Return the bill as a file."""
     return (json.dumps(bill(), ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def pins() -> bytes:
+    """Return the packages as a requirements file, for a scanner that reads no bill of materials."""
+    return "".join(f"{one.name}=={one.version}\n" for one in packages()).encode()
 
 
 def _component(one: Package) -> JSONObject:

@@ -11,14 +11,17 @@ from engine.cli.terminal import write_new
 
 ARGUMENTS: list[Argument] = [
     (("--out",), {"required": True, "type": Path, "metavar": "FILE", "help": "file to write, CycloneDX 1.6 as JSON"}),
+    (("--pins",), {"type": Path, "metavar": "FILE", "help": "the same packages as a requirements file, for pip-audit"}),
 ]
 
 
 def sbom(options: Namespace) -> Mapping[str, object]:
     """Write the bill of materials; no workspace is opened and nothing is looked up elsewhere."""
-    from engine.release.sbom import digest, own_version, packages, written
+    from engine.release.sbom import digest, own_version, packages, pins, written
 
     write_new(options.out, written())
+    if options.pins is not None:
+        write_new(options.pins, pins())
     known = packages()
     unknown = [one.name for one in known if not one.licence]
     return {
