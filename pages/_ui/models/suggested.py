@@ -52,15 +52,12 @@ def card(workspace: engine.Workspace, one: engine.Suggestion, description: engin
     served, lacking = workspace.hub.serves(offer)
     with st.container(border=True, key=f"{KEY}.card"):
         st.markdown(f"**{plain(offer.hub)}** · {plain(offer.why)}")
-        left, middle, right = st.columns(3)
-        left.metric("Numbers in it", f"{offer.parameters / 1e9:.2g} billion")
-        middle.metric("Memory at work", size(one.memory_bytes), help=f"In {one.precision or 'the smallest precision'}.")
-        right.metric("500 texts", time(one), help="A rough estimate; the self-test measures.")
         precisions = ", ".join(f"{size(offer.memory_bytes(p))} in {p}" for p in engine.PRECISIONS)
         languages = ", ".join(LANGUAGE_NAMES[code] for code in offer.languages)
         st.markdown(
-            f"Licence: {plain(offer.licence)}. Memory: {precisions}. Reads {number(offer.context)} tokens. "
-            f"{'Can' if one.trains else 'Cannot'} be tuned on this machine. Languages: {languages}."
+            f"{offer.parameters / 1e9:.2g} billion numbers, {time(one)} for 500 texts (a rough estimate; the self-test "
+            f"measures). Licence: {plain(offer.licence)}. Memory at work: {precisions}. Reads {number(offer.context)} "
+            f"tokens. {'Can' if one.trains else 'Cannot'} be tuned on this machine. Languages: {languages}."
         )
         st.markdown(
             f"Serves {count_of(len(served), 'method')}" + (f", all but {', '.join(lacking)}." if lacking else ".")

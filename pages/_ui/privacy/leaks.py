@@ -13,8 +13,10 @@ import streamlit as st
 
 import engine
 from engine import show_measure
+from pages._ui.navigation import go, page_only
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.review import values as review_values
 from pages._ui.sign_in.closed import closed
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, label_name
@@ -110,6 +112,23 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
     return (
         f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval; below zero is fewer."
     )
+
+
+def shared(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Say what was set aside because many people share it, and lead to it in Review; nothing where nothing was."""
+    table = workspace.examinations.table(run.id, engine.SET_ASIDE, columns=["value"])
+    if table is None or table.empty:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="privacy.shared"):
+        st.caption(
+            f"{count_of(int(table['value'].nunique()), 'accepted value')} in the records of more than one person in "
+            "ten do not count in this: they tell nobody apart.",
+            width="stretch",
+        )
+        if st.button("See them in Review", icon=":material/rate_review:", key=f"privacy.shared.{run.id}",
+                     **page_only("review")):  # fmt: skip
+            st.session_state.update({"review.view": review_values.VIEW, review_values.NOISE: True})
+            go("review")
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:
