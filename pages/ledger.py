@@ -25,9 +25,7 @@ if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 
 whole = corpus is None or scope == SCOPES[1]
-budget, uses, log = st.tabs(
-    ["Formal budget", "Uses and releases" if whole else "Spends, uses and releases", "Audit log"], key="ledger.tabs"
-)
+budget, uses, log = st.tabs(["Formal budget", "Uses and releases", "Audit log"], key="ledger.tabs")
 if corpus is None or whole:
     with loading.waiting(loading.BOX):
         frame = ledger_events.events(workspace, None)

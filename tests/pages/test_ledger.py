@@ -78,9 +78,9 @@ def test_scope(seeded, visit, import_small):
     workspace = seeded.open()
     other = import_small(workspace)
     app = visit("ledger", **{"_ui.next_corpus": other.id})
-    assert "Spends, uses and releases" in [tab.label for tab in app.tabs]
+    assert [button for button in app.button if button.key == "ledger.lines.verify"]
     app = visit("ledger", **{"_ui.next_corpus": other.id}, **WHOLE)
-    assert "Spends, uses and releases" not in [tab.label for tab in app.tabs]
+    assert not [button for button in app.button if button.key == "ledger.lines.verify"]
     assert {"Loaded", "Run finished", "Examined"} <= set(events(app)["What"])
 
 
