@@ -129,11 +129,16 @@ def test_which_part_a_slip_stands_in_changes_nothing_of_what_is_set_aside() -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("size", "texts"), [(20, 60), (200, 300)])
-def test_two_hundred_draws_of_chance_and_of_leaks(size: int, texts: int) -> None:
-    chance = [examined(seed, size, texts, 0.0)[0] for seed in range(200)]
-    assert sum(level(one) == "leak" for one in chance) <= 0.05 * 200
+@pytest.mark.parametrize(("size", "texts"), [(20, 60), (100, 150)])
+def test_two_hundred_draws_of_chance(size: int, texts: int) -> None:
+    found = [examined(seed, size, texts, 0.0)[0] for seed in range(200)]
+    assert sum(level(one) == "leak" for one in found) <= 0.05 * 200
     for name in ("strict_pipp_excess", "strict_elp_excess", "pipp_excess"):
-        assert sum((one[name, "holdout"].low or 0) > 0 for one in chance) <= 0.05 * 200, name
-    leaks = [level(examined(seed, size, texts, 0.5)[0]) for seed in range(200)]
-    assert leaks.count("leak") >= 0.9 * 200
+        assert sum((one[name, "holdout"].low or 0) > 0 for one in found) <= 0.05 * 200, name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("size", "texts"), [(20, 60), (100, 150)])
+def test_two_hundred_draws_of_leaks(size: int, texts: int) -> None:
+    found = [level(examined(seed, size, texts, 0.5)[0]) for seed in range(200)]
+    assert found.count("leak") >= 0.9 * 200
