@@ -165,7 +165,7 @@ def _long_warnings(frame: pd.DataFrame) -> list[str]:
         if rows:
             more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
             found.append(
-                f"Row {rows[0]}{more}: {str(name)!r} is longer than {MAX_CHARACTERS:,} characters there, so as the column "
-                "of texts it would be refused. Split such a text into records of a few pages."
+                f"Row {rows[0]}{more}: {str(name)!r} is longer than {MAX_CHARACTERS:,} characters there, so as the "
+                "column of texts it would be refused. Split such a text into records of a few pages."
             )
     return found
