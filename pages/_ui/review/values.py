@@ -75,7 +75,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         shown[["value", "label", "count", "records", "confidence", "state", "decided"]],
         key=table_key,
         hide_index=True,
-        height=560,
+        height=min(560, 36 + 35 * len(shown)),
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
@@ -107,18 +107,11 @@ def likely_noise(workspace: engine.Workspace, corpus_id: str) -> set[str]:
     if not examined:
         return set()
     latest = max(examined, key=lambda run: str(run.examined_at))
-    return _set_aside(workspace, corpus_id, latest.id, str(latest.examined_at))
-
-
-@st.cache_data(scope="session", show_spinner=False, max_entries=4)
-def _set_aside(_workspace: engine.Workspace, corpus_id: str, run_id: str, examined_at: str) -> set[str]:
-    """Return what `likely_noise` does, kept for this session under run and time; keyed digests only."""
-    del examined_at  # part of the key only
-    table = _workspace.examinations.table(run_id, engine.SET_ASIDE, columns=["record_id", "start", "end"])
+    table = workspace.examinations.table(latest.id, engine.SET_ASIDE, columns=["record_id", "start", "end"])
     if table is None or table.empty:
         return set()
     places = {(str(row.record_id), int(row.start), int(row.end)) for row in table.itertuples(index=False)}
-    return _workspace.values.keys_at(corpus_id, places)
+    return workspace.values.keys_at(corpus_id, places)
 
 
 def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places: dict[str, int]) -> None:
