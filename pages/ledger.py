@@ -30,9 +30,6 @@ if corpus is None or whole:
     with loading.waiting(loading.BOX):
         frame = ledger_events.events(workspace, None)
     with budget:
-        st.caption(BUDGET, help=meaning("budget (ε)", "population"))
-        ledger_budget.overview(workspace)
-    with uses:
         if frame.empty:
             states.empty(
                 "Nothing has happened yet",
@@ -41,6 +38,12 @@ if corpus is None or whole:
                 page="load",
                 key="ledger.load",
             )
+        else:
+            st.caption(BUDGET, help=meaning("budget (ε)", "population"))
+            ledger_budget.overview(workspace)
+    with uses:
+        if frame.empty:
+            st.caption("Nothing has happened yet.")
         else:
             ledger_events.timeline(frame)
 else:

@@ -28,7 +28,7 @@ def test_what_was_set_aside_leads_to_its_values_in_review(seeded, visit):
     workspace = seeded.open()
     word = set_aside(workspace, seeded)
     app = visit("privacy", **{"privacy.view": "Leaks", "privacy.run": seeded.run})
-    assert "Set aside: 1 accepted value" in words(app)
+    assert "Set aside: 1 value" in words(app)
     app.button(key=f"privacy.shared.{seeded.run}").click().run()
     assert not app.exception
     assert app.session_state["review.view"] == review_values.VIEW

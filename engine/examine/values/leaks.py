@@ -165,7 +165,7 @@ def _excess(prepared: Prepared) -> list[Finding]:
     pairs += zip(stands.entity.tolist(), whose[stands.text].tolist(), strict=True)
     held = np.unique(np.array(pairs, np.int64).reshape(-1, 2), axis=0)
     aside = shared.shared(np.bincount(held[:, 0], minlength=len(index.entities)), len(units))
-    told = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE}
+    told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE}
     first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
     size = len(index.entities)
     split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)

@@ -68,7 +68,7 @@ def shared(holders: NDArray[np.int64], people: int) -> NDArray[np.bool_]:
 
 def told(places: Sequence[Sequence[Place]], aside: NDArray[np.bool_]) -> dict[str, JSON]:
     """Return what findings say of the values set aside: how many, of which types, and how many point directly."""
-    gone = [places[number] for number in np.flatnonzero(aside)]
+    gone = [places[number] for number in np.flatnonzero(aside).tolist()]
     by_label = Counter(own[0].label for own in gone)
     return {
         "set_aside": len(gone),

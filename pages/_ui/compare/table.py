@@ -109,8 +109,7 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
         not str(found["name"].iloc[at]).endswith(EXCESS), place.get(found["name"].iloc[at], len(place))
     ))  # fmt: skip
     found = found.iloc[order]
-    shown, _ = _columns(found, names)
-    frame = pd.DataFrame(shown)
+    frame = pd.DataFrame(_cells(found, names))
     short = frame.copy()
     first, *others = names
     letter = names[first][0]
@@ -152,9 +151,31 @@ def outcomes(found: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
 
 def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
     """Draw rows as a table, a column a run."""
-    shown, config = _columns(found, names)
+    config: dict[str, Any] = {
+        "Finding": st.column_config.TextColumn(pinned=True, width=140),
+        "Held against": st.column_config.TextColumn(width=95),
+        "Good is": st.column_config.TextColumn(width=65),
+    }
+    first, *others = names
+    for name in names.values():
+        config[name[0]] = st.column_config.TextColumn(
+            alignment="right", width=105, help=f"{name}: value, and its 95% interval in brackets"
+        )
+    for run in others:
+        column = f"{names[run][0]} against {names[first][0]}"
+        config[column] = st.column_config.TextColumn(
+            width=90,
+            help="Where a measure moves with the number of texts and one run has clearly more of them, both are held "
+            "against each other at the largest number that both were measured at",
+        )
+        config[f"{column}: chance"] = st.column_config.TextColumn(
+            "Chance",
+            width=85,
+            help="How often chance alone gives a difference as large (p), and how many people were measured in both "
+            "runs where records could be held against each other one by one",
+        )
     st.dataframe(
-        pd.DataFrame(shown),
+        pd.DataFrame(_cells(found, names)),
         hide_index=True,
         column_config=config,
         alt=f"{title}: findings of the chosen runs",
@@ -163,47 +184,26 @@ def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
     )
 
 
-def _columns(found: pd.DataFrame, names: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the cells of rows by column, a column a run, and how each column is drawn."""
-    shown: dict[str, Any] = {
+def _cells(found: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what stands in the cells of rows, by column; a run's column is called by its letter."""
+    shown: dict[str, list[str]] = {
         "Finding": [_title(name) for name in found["name"]],
         "Held against": [REFERENCES.get(ref, ref) for ref in found["reference"]],
         "Good is": found["direction"].tolist(),
     }
-    config: dict[str, Any] = {
-        "Finding": st.column_config.TextColumn(pinned=True, width=140),
-        "Held against": st.column_config.TextColumn(width=95),
-        "Good is": st.column_config.TextColumn(width=65),
-    }
     for run, name in names.items():
-        letter = name[0]  # what the sentences above call it; its whole name would be cut
-        shown[letter] = [
+        shown[name[0]] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in found.iterrows()
         ]
-        config[letter] = st.column_config.TextColumn(
-            alignment="right", width=105, help=f"{name}: value, and its 95% interval in brackets"
-        )
         if f"{run} against first" in found:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"
             fewer = found[f"{run} texts"].to_numpy()
             shown[column] = [
                 outcome(word, int(texts)) for word, texts in zip(found[f"{run} against first"], fewer, strict=True)
             ]
-            config[column] = st.column_config.TextColumn(
-                width=90,
-                help="Where a measure moves with the number of texts and one run has clearly more of them, both are "
-                "held against each other at the largest number that both were measured at",
-            )
             pairs = found[f"{run} pairs"].to_numpy()
-            tested = [how(p, n) for p, n in zip(found[f"{run} p"], pairs, strict=True)]
-            shown[f"{column}: chance"] = tested
-            config[f"{column}: chance"] = st.column_config.TextColumn(
-                "Chance",
-                width=85,
-                help="How often chance alone gives a difference as large (p), and how many people were measured in "
-                "both runs where records could be held against each other one by one",
-            )
-    return shown, config
+            shown[f"{column}: chance"] = [how(p, n) for p, n in zip(found[f"{run} p"], pairs, strict=True)]
+    return shown
 
 
 def cell(name: str, value: float, low: float, high: float) -> str:

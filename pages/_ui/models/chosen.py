@@ -17,10 +17,10 @@ def choose(model_id: str) -> None:
 
 def plan_with(model_id: str, *, usable: bool) -> None:
     """Draw the button that leads to Plan with this model chosen."""
-    if st.button(
-        "Use it in Plan", icon=":material/edit_note:", key=f"models.plan.{model_id}",
-        help="Opens Plan with this model; methods that need none do without.",
-        **({"disabled": True} if not usable else page_only("plan")),
-    ):  # fmt: skip
+    how = page_only("plan")
+    how.setdefault("help", "Opens Plan with this model; methods that need none do without.")
+    if not usable:
+        how["disabled"] = True
+    if st.button("Use it in Plan", icon=":material/edit_note:", key=f"models.plan.{model_id}", **how):
         st.session_state[PLANNED] = model_id
         go("plan")

@@ -121,8 +121,8 @@ def shared(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="privacy.shared"):
         st.caption(
-            f"Set aside: {count_of(int(table['value'].nunique()), 'accepted value')} in the records of more than one "
-            "person in ten, which tell nobody apart. What gives a value or identifier away is counted without them; "
+            f"Set aside: {count_of(int(table['value'].nunique()), 'value')} in the records of more than one person "
+            "in ten, which tell nobody apart. What gives a value or identifier away is counted without them; "
             "private entities, after the paper, are counted with them.",
             width="stretch",
         )

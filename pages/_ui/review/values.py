@@ -110,7 +110,8 @@ def likely_noise(workspace: engine.Workspace, corpus_id: str) -> set[str]:
     table = workspace.examinations.table(latest.id, engine.SET_ASIDE, columns=["record_id", "start", "end"])
     if table is None or table.empty:
         return set()
-    places = {(str(row.record_id), int(row.start), int(row.end)) for row in table.itertuples(index=False)}
+    starts, ends = table["start"].astype(int).tolist(), table["end"].astype(int).tolist()
+    places = set(zip(table["record_id"].astype(str), starts, ends, strict=True))
     return workspace.values.keys_at(corpus_id, places)
 
 
