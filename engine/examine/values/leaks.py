@@ -69,7 +69,7 @@ def examine_leaks(prepared: Prepared) -> Part:
     for reference, index, matches in sides:
         why = NO_HOLDOUT if reference == "holdout" and not len(prepared.holdout) else NO_SPANS
         part.findings += _one_reference(prepared, reference, index, matches, small, in_small, why)
-        part.add(Part(tables=_tables(prepared, reference, index, matches)))
+        part.add(Part(tables=_tables(prepared, reference, index, matches, _shared(prepared, index))))
     for suffix, kind in KINDS:
         if train.mask(kind).any():
             part.add(
@@ -214,9 +214,24 @@ def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[
     return rows
 
 
-def _tables(prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches) -> dict[str, pd.DataFrame]:
-    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text."""
+def _shared(prepared: Prepared, index: EntityIndex) -> NDArray[np.bool_]:
+    """Return which entities so many people of both parts hold that they identify nobody, bool array (m,)."""
+    both = join_sides([prepared.train, prepared.holdout])
+    names, codes = np.unique(both.units.astype(str), return_inverse=True)
+    stands = find_entities(both.words, index)
+    held = shared.Held(stands.entity, codes.reshape(-1)[stands.text].astype(np.int64))
+    return shared.shared(held.people(len(index.entities)), len(names))
+
+
+def _tables(
+    prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches, aside: NDArray[np.bool_]
+) -> dict[str, pd.DataFrame]:
+    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text.
+
+    What many people share (`aside`) is no leak of anybody's, so it is not shown as one.
+    """
     leaks = leak_table(prepared.synthetic, matches, index)
+    leaks = leaks[~aside[leaks["entity"].to_numpy(np.int64)]].reset_index(drop=True)
     leaks["reference"] = reference
     order = np.lexsort((leaks["units"], leaks["identifier_type"] != "direct"))
     found = entities_found(matches, len(index.entities))

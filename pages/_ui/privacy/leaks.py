@@ -82,7 +82,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         st.markdown(lead)
     st.markdown(
         f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
-        "same words. Many of these are chance: common words, places and dates."
+        "same words. Many of these are chance: places, dates and stock phrases."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]

@@ -123,6 +123,19 @@ def test_real_names_are_still_found_beside_the_slips(size: int, texts: int) -> N
     assert found.count("leak") >= 4
 
 
+def test_what_is_set_aside_is_not_shown_as_a_leak_and_a_name_is() -> None:
+    rng = np.random.default_rng(2)
+    train, train_spans, names = corpus(rng, 60, "t", 6)
+    holdout, holdout_spans, _ = corpus(rng, 20, "h", 0)
+    made, _, _ = corpus(rng, 30, "s", 0)
+    made.loc[0, "text"] = f"{names[3]} {PHRASE} fever."
+    given = ExamineInput(made.assign(lineage=None), train, holdout, train_spans, holdout_spans, seed=0)
+    leaks = examine_leaks(prepare(given)).tables["leaks"]
+    leaks = leaks[leaks["reference"] == "train"]
+    assert set(leaks["record_id"]) == {"s0"}
+    assert set(leaks["label"]) == {"PERSON"}
+
+
 def test_which_part_a_slip_stands_in_changes_nothing_of_what_is_set_aside() -> None:
     tables = [examined(5, 60, 60, 0.0, marks)[1] for marks in ((6, 0), (0, 6))]
     assert tables[0]["holders"].iloc[0] == tables[1]["holders"].iloc[0]
