@@ -102,6 +102,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "RuleVerdict": ("engine.release.policy.verdicts", "RuleVerdict"),
     "RunSummary": ("engine.store.views", "RunSummary"),
     "SECOND_ASSUMES": ("engine.pii.decide.second", "ASSUMES"),
+    "SET_ASIDE": ("engine.examine.values.shared", "TABLE"),
     "SYSTEM_TEMPLATE": ("engine.models.prompts.templates", "SYSTEM"),
     "Scores": ("engine.methods.rpsg.filters", "Scores"),
     "SelfTest": ("engine.store.model_settings", "SelfTest"),
@@ -233,6 +234,7 @@ if TYPE_CHECKING:
     from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
     from engine.examine.stats.simultaneous import judge as judge_attacks
     from engine.examine.stats.simultaneous import wider as wider_level
+    from engine.examine.values.shared import TABLE as SET_ASIDE
     from engine.jobs.drafts import BudgetCurve, Draft
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals

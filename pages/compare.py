@@ -91,3 +91,4 @@ else:
     for group in ("privacy", "utility"):
         st.subheader(group.capitalize(), anchor=False)
         compare_table.draw(table, names, group, context=context)
+    compare_table.explain()

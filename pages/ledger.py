@@ -16,6 +16,7 @@ from pages._ui.texts import meaning
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
+BUDGET = "ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it."
 
 st.title("Ledger and audit", anchor=False)
 corpus = current_corpus(workspace)
@@ -23,55 +24,61 @@ scope = SCOPES[1]
 if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 
-st.subheader("Formal budget", anchor=False, help=meaning("budget (ε)", "population"))
-st.caption("ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it.")
-if corpus is None or scope == SCOPES[1]:
+whole = corpus is None or scope == SCOPES[1]
+budget, uses, log = st.tabs(["Formal budget", "Uses and releases", "Audit log"], key="ledger.tabs")
+if corpus is None or whole:
     with loading.waiting(loading.BOX):
         frame = ledger_events.events(workspace, None)
-    ledger_budget.overview(workspace)
-    st.subheader("Uses and releases", anchor=False)
-    if frame.empty:
-        states.empty(
-            "Nothing has happened yet",
-            "Loading a corpus is the first line here.",
-            action="Load a file",
-            page="load",
-            key="ledger.load",
-        )
-    else:
-        ledger_events.timeline(frame)
+    with budget:
+        if frame.empty:
+            states.empty(
+                "Nothing has happened yet",
+                "Loading a corpus is the first line here.",
+                action="Load a file",
+                page="load",
+                key="ledger.load",
+            )
+        else:
+            st.caption(BUDGET, help=meaning("budget (ε)", "population"))
+            ledger_budget.overview(workspace)
+    with uses:
+        if frame.empty:
+            st.caption("Nothing has happened yet.")
+        else:
+            ledger_events.timeline(frame)
 else:
     with loading.waiting(loading.BOX):
         view = workspace.ledger.of(corpus.id)
-    ledger_budget.headline(workspace, corpus, view)
-    left, right = st.columns(2, gap="large")
-    with left:
-        ledger_budget.what_if(workspace, corpus, view)
-    with right:
-        ledger_budget.set_limit(workspace, corpus, view)
-        with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
-            ledger_budget.join(workspace, corpus, view)
-    st.subheader("Spends, uses and releases", anchor=False, help=meaning("touch", "noise (σ)"))
-    ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
-    ledger_budget.timeline(workspace, view)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Check the ledger's chain",
-            icon=":material/link:",
-            key="ledger.lines.verify",
-            on_click=ledger_budget.check,
-            args=(workspace,),
-        )
-        st.download_button(
-            "Export as JSON",
-            data=partial(ledger_budget.exported, workspace, corpus.id),
-            file_name="ledger.json",
-            mime="application/json",
-            key="ledger.lines.export",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-    ledger_budget.answer()
-
-st.subheader("Audit log", anchor=False)
-ledger_events.audit_log(workspace, None if corpus is None or scope == SCOPES[1] else corpus.id)
+    with budget:
+        st.caption(BUDGET, help=meaning("budget (ε)", "population"))
+        ledger_budget.headline(workspace, corpus, view)
+        left, right = st.columns(2, gap="large")
+        with left:
+            ledger_budget.what_if(workspace, corpus, view)
+        with right:
+            ledger_budget.set_limit(workspace, corpus, view)
+            with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
+                ledger_budget.join(workspace, corpus, view)
+        ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
+    with uses:
+        ledger_budget.timeline(workspace, view)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Check the ledger's chain",
+                icon=":material/link:",
+                key="ledger.lines.verify",
+                on_click=ledger_budget.check,
+                args=(workspace,),
+            )
+            st.download_button(
+                "Export as JSON",
+                data=partial(ledger_budget.exported, workspace, corpus.id),
+                file_name="ledger.json",
+                mime="application/json",
+                key="ledger.lines.export",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        ledger_budget.answer()
+with log:
+    ledger_events.audit_log(workspace, None if corpus is None or whole else corpus.id)

@@ -10,34 +10,25 @@ from pages._ui.models import add as models_add
 from pages._ui.models import cards as models_cards
 from pages._ui.models import describe as models_describe
 from pages._ui.models import hub as models_hub
-from pages._ui.models import language as models_language
-from pages._ui.models import suggested as models_suggested
+from pages._ui.models import table as models_table
 from pages._ui.parts.progress import job_progress, running_job
 
 workspace = guard()
 
 st.title("Models", anchor=False)
 st.markdown(
-    "The built-in models come with the application and run on this machine alone. You may add others. None is "
-    "downloaded without your written consent, and none of a model's own code is run: only weights in the safetensors "
-    "format are read."
+    "Nothing is downloaded without your written consent, and of what is, only weights in the safetensors format are "
+    "read, no code. A row shows its model below."
 )
 if (job := running_job(workspace, kind="selftest")) is not None:
     job_progress(workspace, job.id, key="models.testing")
 models_hub.state(workspace)
 
 corpus = current_corpus(workspace)
-description = models_describe.form(workspace, corpus, "models") if corpus is not None else None
-
-st.subheader("Language models", anchor=False)
-found = models_cards.known(workspace)
-models_cards.card("builtin", found["builtin"], workspace, corpus)
-for info in workspace.models.all():
-    if info.id != "builtin":
-        models_language.card(workspace, info, corpus)
-
-st.subheader("Suggested for this machine", anchor=False)
-models_suggested.draw(workspace, description)
+description = None if corpus is None else workspace.descriptions.get(corpus.id)
+models_table.draw(workspace, corpus, description)
+if corpus is not None:
+    models_describe.form(workspace, corpus, "models")
 
 st.subheader("Add a language model", anchor=False)
 from_folder, from_server, from_hub = st.tabs(["From a folder", "A server", "From the hub"])
@@ -48,7 +39,7 @@ with from_server:
 with from_hub:
     models_hub.draw(workspace)
 
-helpers = {model_id: model for model_id, model in found.items() if model_id != "builtin"}
+helpers = {model_id: model for model_id, model in models_cards.known(workspace).items() if model_id != "builtin"}
 missing = [model_id for model_id, model in helpers.items() if model is None]
 with st.expander("Built-in helpers: taggers, tone, likeness", icon=":material/handyman:", key="models.helpers",
                  expanded=bool(missing)):  # fmt: skip

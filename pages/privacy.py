@@ -45,6 +45,7 @@ elif view == "Leaks":
     privacy_leaks.draw(workspace, run)
     st.subheader("How much, against chance", anchor=False, help=meaning("holdout", "identifier"))
     privacy_shares.figure(sides)
+    privacy_leaks.shared(workspace, run)
     privacy_kinds.draw(workspace, run)
     with st.expander("Nearly copied, and how close in meaning", key=f"privacy.close.{run.id}"):
         privacy_nearest.draw(workspace, sides)

@@ -20,7 +20,7 @@ from pages._ui.texts import plain, share
 
 workspace = guard()
 
-TEXTS, VALUES, BULK = review_spot.TEXTS, mark("Value by value"), mark("By type and confidence")
+TEXTS, VALUES, BULK = review_spot.TEXTS, review_values.VIEW, mark("By type and confidence")
 SPOT, NAMED, SETTINGS = mark("Spot check"), mark("Named people"), mark("Detector settings")
 
 st.title(tr("Review"), anchor=False)

@@ -97,7 +97,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                         "line": {"width": 2}},
                 hovertemplate=[f"{_raw(findings, name, 'unrelated')}<extra>Unrelated text</extra>" for name in far],
             )  # fmt: skip
-    axis = "Lost of the way from real text to unrelated text, with 95% interval; left is better"
+    axis = "Lost of the way from real text to unrelated text<br>with 95% interval; left is better"
     styled(plot, x=axis, y="", height=140 + 42 * max(1, len(rows)))
     plot.update_layout(legend_y=1.02 + 24 / (100 + 42 * max(1, len(rows))))  # above the words of the limits
     plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")

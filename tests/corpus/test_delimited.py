@@ -86,3 +86,12 @@ def test_a_header_that_looks_like_data_is_pointed_out() -> None:
 def test_a_long_delimiter_is_the_users_error() -> None:
     with pytest.raises(UserError, match="one character"):
         read_table(b"id,text\n1,a\n", "a.csv", ReadOptions(delimiter="::"))
+
+
+def test_a_cell_that_an_import_would_refuse_is_told_in_the_preview() -> None:
+    data = ("id,text,note\n1,short,a\n2," + "long " * 300_000 + ",b\n3," + "x" * 1_000_001 + ",c\n").encode()
+    said = [warning for warning in read_preview(data, "a.csv").warnings if "longer than 1,000,000" in warning]
+    assert len(said) == 1
+    assert "and 1 more" in said[0]
+    assert "'text'" in said[0]
+    assert not [w for w in read_preview(b"id,text\n1,short\n", "a.csv").warnings if "longer" in w]

@@ -46,14 +46,30 @@ def test_full(seeded, visit):
     column = "B against A"
     copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
+    clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
+    assert all(said.startswith(("▲ better", "▼ worse")) for frame in clear for said in frame[column])
+    assert {"Records with an eight-word copy"} <= set(clear[0]["Finding"])  # what tells them apart comes first
+    excess = [name.endswith("more than chance") for name in clear[0]["Finding"]]
+    assert excess == sorted(excess, reverse=True)  # and of that, what is held against chance
+    open_ = words(app.container(key="compare.apart.privacy.full"), "markdown")
+    assert "Measured" in open_
+    assert "p " in open_
     boxes = {box.label: box.proto.expanded for box in app.expander if box.label.startswith("**")}
-    assert len(boxes) == len(app.dataframe) >= 6
-    copied = next(label for label in boxes if label.startswith("**Copies and whole records**"))
-    held = next(f.value for f in app.dataframe if "Records with an eight-word copy" in set(f.value["Finding"]))
-    better = int((held[column] == "▲ better").sum())
-    assert f"{len(held)} rows" in copied
-    assert f":green[B ▲ {better} better]" in copied  # said beside the title, folded or not
-    assert list(boxes.values()).count(True) == 2  # the first of each group is open
+    assert len(boxes) == 2
+    assert all("Not told apart" in label for label in boxes)
+    rest = [f.value for f in app.dataframe if not str(f.key).startswith("compare.apart.")]
+    assert len(rest) >= 4  # by topic
+    assert all(not said.startswith(("▲", "▼")) for frame in rest for said in frame[column])
+    assert not any(boxes.values())  # folded
+
+
+def test_another_row_is_shown_in_full_by_choice(seeded, visit):
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run],
+                              "compare.apart.privacy.open": "verbatim_8gram train"})  # fmt: skip
+    shown = words(app.container(key="compare.apart.privacy.full"), "markdown")
+    assert "eight" in shown
+    assert "training part" in shown
+    assert "to" in shown  # intervals stand here; a line has the values alone
 
 
 def test_context_is_shown_on_request(seeded, visit):

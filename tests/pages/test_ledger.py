@@ -78,9 +78,9 @@ def test_scope(seeded, visit, import_small):
     workspace = seeded.open()
     other = import_small(workspace)
     app = visit("ledger", **{"_ui.next_corpus": other.id})
-    assert "Spends, uses and releases" in words(app, "subheader")
+    assert [button for button in app.button if button.key == "ledger.lines.verify"]
     app = visit("ledger", **{"_ui.next_corpus": other.id}, **WHOLE)
-    assert "Spends, uses and releases" not in words(app, "subheader")
+    assert not [button for button in app.button if button.key == "ledger.lines.verify"]
     assert {"Loaded", "Run finished", "Examined"} <= set(events(app)["What"])
 
 
@@ -188,3 +188,29 @@ def test_nothing_is_left_of_a_budget_that_is_void(seeded, visit):
     budgets = next(frame.value for frame in app.dataframe if "Formal total" in frame.value)
     assert list(budgets["Formal total"]) == ["unbounded"]
     assert list(budgets["Left, ε"]) == ["none can be claimed"]
+
+
+def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
+    assert "Released without a formal guarantee" in words(app.container(key="ledger.lines.full"), "markdown")
+    lines = workspace.ledger.of(seeded.corpus).lines
+    first = lines.sort_values("seq").iloc[0]
+    app.session_state["ledger.lines.open"] = str(first["seq"])
+    app.run()
+    assert str(first["sentence"])[:20] in words(app.container(key="ledger.lines.full"), "markdown")
+    assert "Records released" in words(app.container(key="ledger.audit.full"), "markdown")
+
+
+def test_lines_and_events_are_filtered_by_kind(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    app = visit("ledger", **WHOLE)
+    app.button_group(key="ledger.events.kinds").select("Released").run()
+    assert set(events(app)["What"]) == {"Released"}
+    app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
+    app.button_group(key="ledger.kinds").select("release").run()
+    assert set(next(f.value for f in app.dataframe if "In use after" in f.value)["What"]) == {"Released"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages._ui.methods import method_cards
+from pages._ui.models.chosen import CHOICE
 from pages._ui.plan import model as plan_model
 from tests.models.tiny_models import make_chat
 
@@ -65,19 +66,19 @@ def test_a_server_is_kept_and_its_key_leaves_the_session(seeded, visit):
 
 def test_consent_is_asked_for_in_writing(seeded, visit):
     seeded.open().models.add_endpoint(FAR)
-    app = visit("models")
+    app = visit("models", **{CHOICE: "endpoint:far"})
     app.button(key="models.consent.far").click().run()
     assert HOST in words(app, "warning")
     app.button(key="models.consent.do.far").click().run()
     assert seeded.open().models.consents() == []  # nothing was written yet
-    app = visit("models")
+    app = visit("models", **{CHOICE: "endpoint:far"})
     app.button(key="models.consent.far").click().run()
     app.text_area(key="models.consent.text.far").set_value(WHY)
     app.text_input(key="models.consent.host.far").set_value(HOST)
     app.button(key="models.consent.do.far").click().run()
     given = seeded.open().models.consents()
     assert [(c.corpus_id, c.text, c.host) for c in given] == [(seeded.corpus, WHY, HOST)]
-    app = visit("models")
+    app = visit("models", **{CHOICE: "endpoint:far"})
     assert WHY in words(app, "text")
     app.button(key=f"models.withdraw.far.{seeded.corpus}").click().run()
     assert seeded.open().models.consents() == []
@@ -100,6 +101,14 @@ def test_a_self_test_is_queued_and_its_result_shown(seeded, visit):
     assert "A check failed" in words(app, "error")
     assert "![x]" in words(app, "text")  # what a model wrote goes through no Markdown
     assert "![x]" not in words(app)
+
+
+def test_a_model_leads_to_a_plan_with_it(seeded, visit, chat_folder):
+    seeded.open().models.import_folder(chat_folder, "tiny")
+    app = visit("models", **{CHOICE: "folder:tiny"})
+    app.button(key="models.plan.folder:tiny").click().run()
+    assert app.session_state[plan_model.CHOICE] == "folder:tiny"
+    assert app.title[0].value == "Plan"
 
 
 def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folder):

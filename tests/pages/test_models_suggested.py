@@ -6,16 +6,23 @@ import pytest
 
 from engine.models.offered import machine as machines
 from engine.models.offered.machine import Machine
-from tests.pages.small import drawn_table, words
+from pages._ui.models.chosen import CHOICE
+from tests.pages.small import words
 
 WHY = "Apache licence; agreed by the data board on 3 May."
 OFFICE = Machine("cpu", 16 * 10**9, 4, (), False, False, False)
-BEST = "models.suggested.chosen.en"
 
 
 @pytest.fixture(autouse=True)
 def office(monkeypatch):
     monkeypatch.setattr(machines, "this_machine", lambda: OFFICE)
+
+
+def choose(app, model: str) -> None:
+    """Choose a model as a click on its row does."""
+    app.session_state[CHOICE] = model
+    app.run()
+    assert not app.exception
 
 
 def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open_page, monkeypatch):
@@ -24,15 +31,16 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     told = words(app)
     assert "This machine has 4 processor cores, 16 GB of memory and no graphics card" in told
     assert "The built-in model is for trying out" in told
-    table = drawn_table(words(app.container(key="models.suggested.table")))
-    assert len(table) == 10
-    named = [row["Model"].partition(" – ") for row in table]
-    assert {role for _, _, role in named} == {"", "largest that suits", "a first try"}
-    (best,) = (hub for hub, _, role in named if role == "largest that suits")
-    assert "apache-2.0" in {row["Licence"] for row in table}
-    assert app.selectbox(key=BEST).value == best
-    assert "Licence: apache-2.0" in told
-    app.selectbox(key=BEST).select("Qwen/Qwen2.5-0.5B-Instruct").run()
+    table = next(frame.value for frame in app.dataframe if "500 texts" in frame.value)
+    assert len(table) == 1 + 10
+    assert table["Model"][0] == "Built-in, for trying out"
+    told_of = {here.partition(": ")[2] for here in table["Here"]}
+    assert told_of >= {"largest that suits", "a first try"}
+    assert "apache-2.0" in set(table["Licence"])
+    assert app.container(key="models.card.builtin").markdown  # the first row is open until another one is chosen
+    choose(app, "Qwen/Qwen2.5-0.5B-Instruct")
+    assert "Licence: apache-2.0" in words(app)
+    assert not [box for box in app.container if box.key == "models.card.builtin"]
     assert "Commit 7ae557604adf67be50417f59c2c2f167def9a775" in words(app)
     app.text_area(key="models.suggested.text").set_value(WHY)
     app.text_input(key="models.suggested.host").set_value("127.0.0.1:9").run()
@@ -46,7 +54,7 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     )  # fmt: skip
     assert job.state == "queued"
     app.selectbox(key="models.suggested.language").select("et").run()
-    app.selectbox(key="models.suggested.chosen.et").select("utter-project/EuroLLM-1.7B-Instruct").run()
+    choose(app, "utter-project/EuroLLM-1.7B-Instruct")
     assert "could be confirmed beforehand" in words(app)
 
 
@@ -99,7 +107,7 @@ def test_numbers_may_be_kept_in_fewer_bits_and_what_that_needs_is_said(small, op
 
     monkeypatch.setattr(precision, "find_spec", lambda name: None)
     small.open().models.import_folder(make_family("qwen", tmp_path / "q"), "q")
-    app = open_page("models")
+    app = open_page("models", **{CHOICE: "folder:q"})
     key = "models.precision.folder:q"
     app.selectbox(key=key).select("8 bit").run()
     assert not app.exception

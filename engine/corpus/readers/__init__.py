@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from engine.corpus.columns.cells import cell_text, count_formulas
+from engine.corpus.columns.columns import MAX_CHARACTERS
 from engine.corpus.columns.mapping import suggest_mapping
 from engine.corpus.columns.preview import FilePreview
 from engine.corpus.columns.proposals import person_column
@@ -98,7 +99,7 @@ def read_preview(
         rows=shown,
         total_rows=raw.total_rows,
         suggested=suggested,
-        warnings=[*raw.warnings, *_formula_warnings(raw.frame)],
+        warnings=[*_long_warnings(raw.frame), *raw.warnings, *_formula_warnings(raw.frame)],
         person=person,
     )
 
@@ -154,3 +155,17 @@ def _formula_warnings(frame: pd.DataFrame) -> list[str]:
         f"{count} cells look like spreadsheet formulas or commands. They are kept as plain text, never run, and "
         "made harmless in every spreadsheet export."
     ]
+
+
+def _long_warnings(frame: pd.DataFrame) -> list[str]:
+    """Return a sentence a column on cells that an import would refuse as text, of the rows that were read."""
+    found = []
+    for name in frame.columns:
+        rows = [row for row, cell in frame[name].items() if isinstance(cell, str) and len(cell) > MAX_CHARACTERS]
+        if rows:
+            more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+            found.append(
+                f"Row {rows[0]}{more}: {str(name)!r} is longer than {MAX_CHARACTERS:,} characters there, so as the "
+                "column of texts it would be refused. Split such a text into records of a few pages."
+            )
+    return found

@@ -22,7 +22,8 @@ from engine.examine.findings.uses import unreadable
 from engine.examine.measures import show
 from engine.examine.stats.intervals import wilson
 from engine.examine.stats.simultaneous import membership, wider
-from engine.json_types import JSONObject
+from engine.json_types import JSONObject, as_object
+from engine.pii.spans import LABELS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,10 +255,27 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
         return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.")
     whole = "" if equal is None or equal == train.value else f"Against all training records: {show(name, train.value)}."
+    whole = f"{whole} {_set_aside(train)}".strip()
     lead = _lead(findings, name)
     if lead:
         return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
     return Sentence(f"{title}: {both}: {says}.", level, name, whole)
+
+
+def _set_aside(found: Finding) -> str:
+    """Return how many values were set aside because many people share them, by type; empty where none was."""
+    count, types = found.settings.get("set_aside"), as_object(found.settings.get("set_aside_types"))
+    if not count:
+        return ""
+    named = ", ".join(f"{LABELS[label][0] if label in LABELS else label.lower()} {n}" for label, n in types.items())
+    one = count == 1
+    direct = int(found.settings.get("set_aside_direct") or 0)
+    point = "points" if direct == 1 else "point"
+    more = f" {direct} of them {point} at somebody directly: look in Review." if direct else ""
+    return (
+        f"Set aside: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in ten, "
+        f"so {'it tells' if one else 'they tell'} nobody apart.{more}"
+    )
 
 
 def _clear_among(findings: Sequence[Finding], name: str, measures: int) -> bool:

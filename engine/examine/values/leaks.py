@@ -2,7 +2,8 @@
 
 The `train` row holds all training entities against all synthetic records: that is the threat. The
 training part is several times the holdout, and more entities are found by chance; so settings carry
-`equal_size_value`, and the `_excess` rows compare equal numbers of records.
+`equal_size_value`, and the `_excess` rows compare equal numbers of records. They leave out what the records of many
+people hold (`engine.examine.values.shared`), and hold an entity to be of everybody in whose records it stands.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
+from engine.examine.values import shared
 from engine.examine.values.entities import (
     EntityIndex,
     Matches,
@@ -38,6 +40,7 @@ MOST_ROWS = 100_000
 NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
 NO_HOLDOUT = "the corpus has no holdout record: import it with a holdout"
 NO_DIRECT = "no accepted span is a direct identifier"
+NONE_LEFT = "no such value is accepted but those that many people's records hold"
 NO_LINEAGE = "the method does not write each record from one source record"
 
 
@@ -66,7 +69,7 @@ def examine_leaks(prepared: Prepared) -> Part:
     for reference, index, matches in sides:
         why = NO_HOLDOUT if reference == "holdout" and not len(prepared.holdout) else NO_SPANS
         part.findings += _one_reference(prepared, reference, index, matches, small, in_small, why)
-        part.add(Part(tables=_tables(prepared, reference, index, matches)))
+        part.add(Part(tables=_tables(prepared, reference, index, matches, _shared(prepared, index))))
     for suffix, kind in KINDS:
         if train.mask(kind).any():
             part.add(
@@ -157,20 +160,26 @@ def _excess(prepared: Prepared) -> list[Finding]:
     units = [str(unit) for side in (equal, prepared.holdout) for unit in np.unique(side.units.astype(str))]
     number = {unit: i for i, unit in enumerate(units)}
     pairs = [(i, number[unit]) for i, entity in enumerate(index.entities) for unit in entity.units]
-    held = np.array(pairs, np.int64).reshape(-1, 2)
+    stands = find_entities(both.words, index)
+    whose = np.array([number[str(unit)] for unit in both.units], np.int64)
+    pairs += zip(stands.entity.tolist(), whose[stands.text].tolist(), strict=True)
+    held = np.unique(np.array(pairs, np.int64).reshape(-1, 2), axis=0)
+    aside = shared.shared(np.bincount(held[:, 0], minlength=len(index.entities)), len(units))
+    told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE}
     first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
     size = len(index.entities)
     split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)
     records = min(len(prepared.train), len(prepared.holdout))
     rows: list[Finding] = []
     for suffix, kind in KINDS:
-        kept = index.mask(kind)
+        kept = index.mask(kind) & ~aside
         if not kept.any():
-            rows += [missing(f"{name}{suffix}_excess", "holdout", NO_DIRECT) for name in ("pipp", "elp")]
+            why = NONE_LEFT if index.mask(kind).any() else NO_DIRECT
+            rows += [missing(f"{name}{suffix}_excess", "holdout", why) for name in ("pipp", "elp")]
             continue
-        pipp, elp = split_excess(split, kept, prepared.seed)
-        rows.append(finding(f"pipp{suffix}_excess", "holdout", pipp, reference_records=records))
-        rows.append(finding(f"elp{suffix}_excess", "holdout", elp, reference_records=records))
+        pipp, elp = split_excess(split, kept, prepared.seed, groups=prepared.synthetic_groups())
+        rows.append(finding(f"pipp{suffix}_excess", "holdout", pipp, reference_records=records, **told))
+        rows.append(finding(f"elp{suffix}_excess", "holdout", elp, reference_records=records, **told))
     return rows
 
 
@@ -205,9 +214,24 @@ def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[
     return rows
 
 
-def _tables(prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches) -> dict[str, pd.DataFrame]:
-    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text."""
+def _shared(prepared: Prepared, index: EntityIndex) -> NDArray[np.bool_]:
+    """Return which entities so many people of both parts hold that they identify nobody, bool array (m,)."""
+    both = join_sides([prepared.train, prepared.holdout])
+    names, codes = np.unique(both.units.astype(str), return_inverse=True)
+    stands = find_entities(both.words, index)
+    held = shared.Held(stands.entity, codes.reshape(-1)[stands.text].astype(np.int64))
+    return shared.shared(held.people(len(index.entities)), len(names))
+
+
+def _tables(
+    prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches, aside: NDArray[np.bool_]
+) -> dict[str, pd.DataFrame]:
+    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text.
+
+    What many people share (`aside`) is no leak of anybody's, so it is not shown as one.
+    """
     leaks = leak_table(prepared.synthetic, matches, index)
+    leaks = leaks[~aside[leaks["entity"].to_numpy(np.int64)]].reset_index(drop=True)
     leaks["reference"] = reference
     order = np.lexsort((leaks["units"], leaks["identifier_type"] != "direct"))
     found = entities_found(matches, len(index.entities))

@@ -15,11 +15,20 @@ from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.samples import seeded_order
+from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
-from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, equal_size
-from engine.examine.values.strict_scores import Mentions, StrictIndex, find_strict, index_strict
+from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, NONE_LEFT, equal_size
+from engine.examine.values.shared import TABLE, table_of, told
+from engine.examine.values.strict_scores import (
+    Mentions,
+    StrictIndex,
+    find_strict,
+    index_strict,
+    mentions,
+    read,
+    without_common,
+)
 from engine.json_types import JSON
 
 MATCHING = "any way of writing, parts of names, joined or cut short, one or two letters or digits away"
@@ -30,33 +39,42 @@ STAGE = "private values, strictly"
 
 def examine_strict(prepared: Prepared) -> Part:
     """Return the strict PIPP and ELP against train and holdout, their excess at equal sizes, and a baseline."""
-    prepared.report(STAGE, 0, 3)
-    index = index_strict(join_sides([prepared.train, prepared.holdout]))
+    prepared.report(STAGE, 0, 4)
+    both = join_sides([prepared.train, prepared.holdout])
+    index = index_strict(both)
+    looked_at = np.sort(sample_units(both.units, MOST_TEXTS, prepared.seed, "strict private"))
+    private = read([str(both.texts[row]) for row in looked_at], index, lambda done: prepared.check())
+    index = without_common(index, private, both.units[looked_at])
+    prepared.report(STAGE, 1, 4)
     rows = np.sort(seeded_order(prepared.synthetic.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
     texts = [str(prepared.synthetic.texts[row]) for row in rows]
     found = find_strict(texts, index, lambda done: prepared.check())
-    prepared.report(STAGE, 1, 3)
+    prepared.report(STAGE, 2, 4)
     groups = prepared.synthetic_groups()
     own = None if groups is None else np.asarray(groups, dtype=object)[rows]
     part = Part()
     part.findings += _shares(prepared, index, found, len(texts), own)
-    part.findings += _excess(prepared, index, found, len(texts))
+    part.findings += _excess(prepared, index, found, len(texts), own)
     mine = _of(index, prepared.train.units)
     for suffix, kept in (("", mine), ("_direct", mine & index.direct)):
         if kept.any():
             hits = _hits(found, len(texts), kept)
             part.add(Part(tables=each_output(prepared, f"strict_pipp{suffix}", "train", hits, rows)))
-    prepared.report(STAGE, 2, 3)
-    part.findings += _baseline(prepared, index)
-    prepared.report(STAGE, 3, 3)
+    prepared.report(STAGE, 3, 4)
+    unused = looked_at >= len(prepared.train)
+    real = mentions(private.of(np.flatnonzero(unused)), index)
+    part.findings += _baseline(prepared, index, real, both.units[looked_at[unused]])
+    if len(index):
+        part.tables[TABLE] = table_of(index.places, index.aside, index.holders, index.people)
+    prepared.report(STAGE, 4, 4)
     return part
 
 
 def _of(index: StrictIndex, units: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Return which values stand in records of these units, bool array (m,)."""
+    """Return which values stand in records of these units, bool array (m,); those set aside do not count."""
     held = np.zeros(len(index), bool)
     held[index.values[np.isin(index.units.astype(str), np.unique(units.astype(str)))]] = True
-    return held
+    return held & ~index.aside
 
 
 def _hits(found: Mentions, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -82,12 +100,12 @@ def _shares(
             kept = index.direct if suffix else np.ones(len(index), bool)
             names = f"strict_pipp{suffix}", f"strict_elp{suffix}"
             if not (mine & kept).any():
-                why = NO_HOLDOUT if not len(units) else NO_SPANS if not len(index) else "no such value is accepted"
+                why = NO_HOLDOUT if not len(units) else NO_SPANS if not len(index) else NONE_LEFT
                 rows += [missing(name, reference, why) for name in names]
                 continue
             settings: dict[str, JSON] = {
                 "matching": MATCHING, "entities": int((mine & kept).sum()), "texts": texts, "cannot_identify":
-                index.skipped, "written_whole": float(whole[mine & kept].mean()),
+                index.skipped, "written_whole": float(whole[mine & kept].mean()), **told(index.places, index.aside),
             }  # fmt: skip
             equal: list[dict[str, JSON]] = [{}, {}]
             if reference == "train" and len(prepared.holdout) and (small & kept).any():
@@ -99,7 +117,9 @@ def _shares(
     return rows
 
 
-def _excess(prepared: Prepared, index: StrictIndex, found: Mentions, texts: int) -> list[Finding]:
+def _excess(
+    prepared: Prepared, index: StrictIndex, found: Mentions, texts: int, groups: NDArray[np.object_] | None
+) -> list[Finding]:
     """Return train minus holdout at equal numbers of reference records."""
     names = [f"{measure}{suffix}_excess" for suffix in KINDS for measure in ("strict_pipp", "strict_elp")]
     if not len(prepared.holdout) or not len(index):
@@ -114,21 +134,26 @@ def _excess(prepared: Prepared, index: StrictIndex, found: Mentions, texts: int)
     records = min(len(prepared.train), len(prepared.holdout))
     rows: list[Finding] = []
     for suffix in KINDS:
-        kept = index.direct if suffix else np.ones(len(index), bool)
-        pipp, elp = split_excess(split, kept, prepared.seed)
+        kept = index.direct & ~index.aside if suffix else ~index.aside
+        if not kept.any():
+            rows += [missing(name, "holdout", NONE_LEFT) for name in names if ("_direct" in name) == bool(suffix)]
+            continue
+        pipp, elp = split_excess(split, kept, prepared.seed, groups=groups)
         rows.append(finding(f"strict_pipp{suffix}_excess", "holdout", pipp, reference_records=records))
         rows.append(finding(f"strict_elp{suffix}_excess", "holdout", elp, reference_records=records))
     return rows
 
 
-def _baseline(prepared: Prepared, index: StrictIndex) -> list[Finding]:
-    """Return what real records that nobody used would score against the training part."""
-    real = prepared.holdout
-    if not len(real) or not len(index):
-        return [missing("strict_pipp", "baseline", NO_SPANS if len(real) else NO_HOLDOUT)]
-    rows = np.sort(seeded_order(real.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
-    found = find_strict([str(real.texts[row]) for row in rows], index, lambda done: prepared.check())
-    hits = _hits(found, len(rows), _of(index, prepared.train.units))
+def _baseline(prepared: Prepared, index: StrictIndex, found: Mentions, units: NDArray[np.object_]) -> list[Finding]:
+    """Return what real records that nobody used would score against the training part.
+
+    Args:
+        found: what those looked at give away. units: object array (n,), whose each of them is.
+    """
+    mine = _of(index, prepared.train.units)
+    if not len(units) or not mine.any():
+        why = NO_HOLDOUT if not len(units) else NONE_LEFT if len(index) else NO_SPANS
+        return [missing("strict_pipp", "baseline", why)]
     what = "holdout records in the place of the synthetic ones, against the training part"
-    share = intervals.share(hits, real.units[rows] if prepared.grouped else None)
+    share = intervals.share(_hits(found, len(units), mine), units if prepared.grouped else None)
     return [finding("strict_pipp", "baseline", share, what=what, matching=MATCHING)]

@@ -3,7 +3,9 @@
 PIPP and ELP (`engine.examine.values.entities`) look for an entity as its whole row of words. This meter looks for what
 would give the same entity away: other letter forms, re-formatted numbers and dates, the parts of a name, words joined
 or cut short, and near misses (`engine.corpus.text.private_values`). Values that cannot identify anybody, such as
-everyday words among quasi-identifiers, are left out by the rule that blocking uses.
+everyday words among quasi-identifiers, are left out by the rule that blocking uses; so is what the records of many
+people hold (`engine.examine.values.shared`), a form and a way of finding it at a time: where the first name of a full
+name is common, the surname and the full name still count.
 
 Privacy posture: the values live in memory for one examination; positions and numbers are given back.
 """
@@ -12,19 +14,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.corpus.text.folding import folded
-from engine.corpus.text.private_values import PrivateValues
+from engine.corpus.text.private_values import How, PrivateValues
 from engine.examine.base import Side
+from engine.examine.values.shared import Held, Place, shared
 from engine.models.builtin.everyday import everyday_words
 from engine.pii.control_codes import exemption
 from engine.pii.private_forms import private_forms
 
 _TOLD = 500  # texts between two calls of `told`
+_HOW: tuple[How, ...] = ("whole", "partial", "near")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class StrictIndex:
         values: int array (p,) and units: object array (p,): which value stands in which unit's records, each pair once.
         finder: finds forms; of_form: form -> numbers of the values it gives away.
         skipped: spans left out because they cannot identify.
+        places: value -> where it is marked; own: form -> the value of which it is all, or -1.
+        common: forms, and ways of finding them, that hold for so many people that they identify nobody.
+        aside: bool array (m,), the values of which nothing else is left.
+        holders: int array (m,), people in whose records a value stands, of `people` looked at; of values set aside.
     """
 
     direct: NDArray[np.bool_]
@@ -44,6 +52,12 @@ class StrictIndex:
     finder: PrivateValues
     of_form: list[tuple[int, ...]]
     skipped: int
+    places: list[list[Place]]
+    own: NDArray[np.int64]
+    common: frozenset[tuple[int, How]]
+    aside: NDArray[np.bool_]
+    holders: NDArray[np.int64]
+    people: int = 0
 
     def __len__(self) -> int:
         return len(self.direct)
@@ -58,6 +72,8 @@ def index_strict(reference: Side) -> StrictIndex:
     pairs: dict[tuple[int, str], None] = {}
     forms: dict[str, set[int]] = defaultdict(set)
     names: dict[str, set[int]] = defaultdict(set)
+    places: list[list[Place]] = []
+    whole: dict[str, int] = {}
     skipped = 0
     columns = ["record_id", "start", "end", "label", "identifier_type"]
     rows = [] if spans is None else spans[spans["identifier_type"] != "none"][columns].itertuples(index=False)
@@ -73,7 +89,10 @@ def index_strict(reference: Side) -> StrictIndex:
         number = numbers.setdefault(key, len(numbers))
         if number == len(direct):
             direct.append(False)
+            places.append([])
         direct[number] = direct[number] or kind == "direct"
+        places[number].append(Place(str(record), int(start), int(end), str(label), str(kind)))
+        whole.setdefault(surface, number)
         pairs[number, str(reference.units[row])] = None
         wanted = private_forms(surface, str(label))
         for form in wanted.values:
@@ -88,7 +107,75 @@ def index_strict(reference: Side) -> StrictIndex:
         finder,
         [tuple(sorted(found)) for found in (*forms.values(), *names.values())],
         skipped,
+        places,
+        np.array([whole.get(form, -1) for form in (*forms, *names)], np.int64),
+        frozenset(),
+        np.zeros(len(numbers), bool),
+        np.zeros(len(numbers), np.int64),
     )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What stands in texts: int arrays (k,) `text`, `form`, and the way each was found, each triple once."""
+
+    text: NDArray[np.int64]
+    form: NDArray[np.int64]
+    how: NDArray[np.int64]
+
+    def of(self, rows: NDArray[np.int64]) -> Reading:
+        """Return what stands in some of the texts, counted anew in their order; `rows` ascend."""
+        at = np.searchsorted(rows, self.text)
+        kept = (at < len(rows)) & (rows[np.minimum(at, len(rows) - 1)] == self.text) if len(rows) else at < 0
+        return Reading(at[kept], self.form[kept], self.how[kept])
+
+
+def read(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] = lambda done: None) -> Reading:
+    """Return which forms stand in which texts; `told` hears how many texts were read."""
+    found: dict[tuple[int, int, int], None] = {}
+    for at, text in enumerate(texts):
+        if at % _TOLD == 0:
+            told(at)
+        for hit in index.finder.find(text):
+            found[at, hit.value, _HOW.index(hit.how)] = None
+    table = np.array(list(found), np.int64).reshape(-1, 3)
+    return Reading(table[:, 0], table[:, 1], table[:, 2])
+
+
+def without_common(index: StrictIndex, private: Reading, units: NDArray[np.object_]) -> StrictIndex:
+    """Return the index with what many people's records hold set aside, and values held by all who have them.
+
+    Whose mark a value carries is the detector's luck; it is held by everybody in whose records it stands in full.
+
+    Args:
+        private: what stands in the private texts of both parts. units: object array (n,), whose each of them is.
+    """
+    codes, names = _numbered(units)
+    ways, at = np.unique(np.column_stack([private.form, private.how]), axis=0, return_inverse=True)
+    counted = Held(at.reshape(-1), codes[private.text]).people(len(ways))
+    much = {(int(form), _HOW[how]) for form, how in ways[shared(counted, len(names))].tolist()}
+    whole = private.how == 0
+    aside, holders = np.ones(len(index), bool), np.zeros(len(index), np.int64)
+    for form, values in enumerate(index.of_form):
+        if (form, "whole") not in much:
+            aside[list(values)] = False
+    full = np.bincount(ways[:, 0], weights=np.where(ways[:, 1] == 0, counted, 0), minlength=len(index.of_form))
+    for form, value in enumerate(index.own.tolist()):
+        if value >= 0:
+            holders[value] = max(holders[value], int(full[form]))
+    own = index.own[private.form]
+    more = whole & (own >= 0)
+    pairs = dict.fromkeys(zip(index.values.tolist(), map(str, index.units), strict=True))
+    pairs |= dict.fromkeys(zip(own[more].tolist(), map(str, names[codes[private.text[more]]]), strict=True))
+    return replace(
+        index, common=frozenset(much), aside=aside, holders=holders, people=len(names),
+        values=np.array([value for value, _ in pairs], np.int64), units=np.array([unit for _, unit in pairs], object),
+    )  # fmt: skip
+
+
+def _numbered(units: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    names, codes = np.unique(units.astype(str), return_inverse=True)
+    return codes.reshape(-1).astype(np.int64), names.astype(object)
 
 
 @dataclass(frozen=True)
@@ -102,12 +189,17 @@ class Mentions:
 
 def find_strict(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] = lambda done: None) -> Mentions:
     """Return which texts give which values away; `told` hears how many texts were read."""
-    found: dict[tuple[int, int], bool] = {}
-    for at, text in enumerate(texts):
-        if at % _TOLD == 0:
-            told(at)
-        for hit in index.finder.find(text):
-            for value in index.of_form[hit.value]:
-                found[at, value] = found.get((at, value), False) or hit.how == "whole"
-    table = np.array([(text, value, whole) for (text, value), whole in found.items()], np.int64).reshape(-1, 3)
+    return mentions(read(texts, index, told), index)
+
+
+def mentions(found: Reading, index: StrictIndex) -> Mentions:
+    """Return which texts give which values away, from what stands in them; what is set aside gives nothing away."""
+    given: dict[tuple[int, int], bool] = {}
+    for text, form, how in zip(found.text.tolist(), found.form.tolist(), found.how.tolist(), strict=True):
+        if (form, _HOW[how]) in index.common:
+            continue
+        for value in index.of_form[form]:
+            if not index.aside[value]:
+                given[text, value] = given.get((text, value), False) or how == 0
+    table = np.array([(text, value, whole) for (text, value), whole in given.items()], np.int64).reshape(-1, 3)
     return Mentions(table[:, 0], table[:, 1], table[:, 2].astype(bool))

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from engine.corpus.text.folding import folded
 from engine.dp.guarantee import Kind
 from engine.examine.findings.findings import Finding, Reference
-from engine.examine.measures import show
+from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
 from engine.release.policy.policy import Policy, Rule
@@ -145,7 +145,8 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
 
 def _measured(rule: Rule, value: float) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
-    shown = show(rule.finding, value)
+    title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
+    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]})" if title else "")
     if rule.high_from is None or value < rule.high_from:
         return _line(rule, value, True, f"Measured: {shown}.")
     outcome = (

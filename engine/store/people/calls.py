@@ -91,7 +91,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "studies": _each(READ, "all blockers needs runs")
     | _each(REVEAL, "results")
     | _each(MANAGE, "delete resume run start"),
-    "values": _each(READ, "gold_evaluation residual_risk") | _each(REVEAL, "table") | _each(REVIEW, "decide"),
+    "values": _each(READ, "gold_evaluation residual_risk") | _each(REVEAL, "keys_at table") | _each(REVIEW, "decide"),
 }
 
 

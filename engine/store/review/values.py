@@ -5,7 +5,7 @@ Privacy posture: groups are made by keyed digests; the value shown is read from 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided", "confidence"]
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
 LONGEST_VALUE = 400  # characters of a value that are shown
+AT_ONCE = 500  # records asked for in one query
 MANY = 2000  # records from which reading the whole column is quicker
 
 
@@ -61,13 +62,14 @@ class Values:
         labels: Sequence[str] = (),
         state: str | None = None,
         search: str | None = None,
+        within: Collection[str] | None = None,
         offset: int = 0,
         limit: int = 50,
     ) -> tuple[pd.DataFrame, int]:
         """Return a page of distinct values, most frequent first, and how many there are.
 
-        `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value,
-        `confidence` is the mean score of its spans.
+        `within` keeps those of these `value_key`s; `state` is accepted, rejected or mixed; `decided` counts the
+        decided spans of the value, `confidence` is the mean score of its spans.
         """
         check(state, VALUE_STATES, "state")
         accepted = func.count().filter(spans.c.state == "accepted")
@@ -103,6 +105,8 @@ class Values:
         placed = placed.order_by(found.c.n.desc(), found.c.value_key, found.c.label)
         name = f"values {sorted(labels)} {state}"
         rows = remembered(self.session.db, corpus_id, name, lambda c: list(c.execute(placed)))
+        if within is not None:
+            rows = [row for row in rows if _key(row) in within]
         if search and search.strip():
             matching, needle = self.review.matching(corpus_id, search), search.strip().casefold()
             candidates = [r for r in rows if r.position in matching]
@@ -114,6 +118,24 @@ class Values:
             shown = self._surfaces(corpus_id, page)
         table = [_value_row(row, shown[row.example]) for row in page]
         return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
+
+    def keys_at(self, corpus_id: str, places: Collection[tuple[str, int, int]]) -> set[str]:
+        """Return the `value_key`s of the findings at these places: record id and half-open offsets."""
+        query = (
+            select(record_index.c.record_id, spans.c.start, spans.c.end, spans.c.value_key, spans.c.label)
+            .join(
+                record_index,
+                (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+            )
+            .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
+        )
+        asked, records = set(places), sorted({record for record, _, _ in places})
+        found: set[str] = set()
+        with self.session.db.read() as connection:
+            for at in range(0, len(records), AT_ONCE):
+                some = query.where(record_index.c.record_id.in_(records[at : at + AT_ONCE]))
+                found |= {_key(r) for r in connection.execute(some) if (r.record_id, r.start, r.end) in asked}
+        return found
 
     def decide(
         self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None, *, again: bool = False
@@ -197,10 +219,14 @@ class Values:
         return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
 
 
+def _key(row: AnyRow) -> str:
+    return f"{row.value_key}.{row.label}"
+
+
 def _value_row(row: AnyRow, value: str) -> tuple[object, ...]:
     state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
     return (
-        f"{row.value_key}.{row.label}",
+        _key(row),
         value,
         row.label,
         row.n,

@@ -15,6 +15,7 @@ from pages._ui.texts import plain
 if TYPE_CHECKING:
     from engine.figures import Figure
 
+WHOLE = 430  # pixels in which a figure's names and legend are read whole
 FIGURES = {
     "dots": "Measures beside real text",
     "shares": "Leaks and copies against chance",
@@ -48,8 +49,9 @@ def draw(
     )  # fmt: skip
     drawn = {run: _figure(workspace, runs[run], findings[run], which) for run in runs}
     _equal([figure for figure in drawn.values() if figure is not None])
-    for column, (run, figure) in zip(st.columns(len(runs), gap="medium"), drawn.items(), strict=True):
-        with column:
+    place = st.grid(2, min_column_width=WHOLE)  # one below the other where two would be squeezed
+    for run, figure in drawn.items():
+        with place.container():
             st.markdown(f"**{plain(names[run])}**")
             if figure is None:
                 st.caption("This run's examination has nothing to draw here; examine it again.")

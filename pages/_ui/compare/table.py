@@ -10,12 +10,16 @@ import streamlit as st
 
 from engine import MEASURES, REFERENCES, show_measure
 from pages._ui.examined import topics
-from pages._ui.parts import wrapped
+from pages._ui.parts import rows, wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
             "other size": "– no number of texts in common", "not measured": "– not measured in both",
             "": ""}  # fmt: skip
+CLEAR = ("better", "worse")
+EXCESS = "_excess"
+NAN = float("nan")
+SEEN = 8  # rows that are seen at once of those that tell runs apart
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -57,91 +61,149 @@ def _sentence(words: str) -> str:
 
 
 def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
-    """Draw the rows of one group, folded by topic; `context` adds the rows that only give something to judge by."""
-    rows = table[table["group"] == group]
-    if rows.empty:
+    """Draw the rows of one group: those that tell the runs apart first, the rest folded by topic.
+
+    `context` adds the rows that only give something to judge by.
+    """
+    found = table[table["group"] == group]
+    if found.empty:
         st.caption(f"None of these runs has {group} findings yet.")
         return
     if not context:
-        rows = rows[(rows.filter(like=" against first") != "").any(axis=1)]
-    values = rows[[f"{run} value" for run in names]]
+        found = found[(found.filter(like=" against first") != "").any(axis=1)]
+    values = found[[f"{run} value" for run in names]]
     unmeasured = int(values.isna().all(axis=1).sum())
-    rows = rows[values.notna().any(axis=1)]
-    for place, (title, members) in enumerate(topics.parts(rows["name"])):
-        order = {name: at for at, name in enumerate(members)}
-        part = rows[rows["name"].isin(members)].sort_values("name", key=lambda n: n.map(order), kind="stable")
-        said = [count_of(len(part), "row"), *outcomes(part, names)]
-        with topics.box(title, said, first=not place, key=f"compare.topic.{group}"):
-            _frame(part, names, title)
+    found = found[values.notna().any(axis=1)]
+    clear = found.filter(like=" against first").isin(CLEAR).any(axis=1)
+    _apart(found[clear], names, group)
+    rest = found[~clear]
+    if len(rest):
+        held = topics.parts(rest["name"])
+        said = [count_of(len(rest), "row"), count_of(len(held), "topic")]
+        with topics.box("Not told apart", said, first=False, key=f"compare.topic.{group}"):
+            for title, members in held:
+                order = {name: at for at, name in enumerate(members)}
+                part = rest[rest["name"].isin(members)].sort_values("name", key=lambda n: n.map(order), kind="stable")
+                st.markdown(f"**{title}**")
+                _frame(part, names, title)
+    if unmeasured:
+        st.caption(f"Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for.")
+
+
+def explain() -> None:
+    """Say below the tables how differences are judged."""
     st.caption(
-        f"{count_of(len(rows), 'row')}. Each difference is tested, record by record where both runs rewrote the same "
-        "records. Better or worse is said so rarely by chance that of all that are said at most one in twenty is "
-        "expected to be wrong. Rows that only give something to judge by carry no judgement."
-        + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
+        "Each difference is tested, record by record where both runs rewrote the same records. Better or worse is said "
+        "so rarely by chance that of all that are said at most one in twenty is expected to be wrong. Rows that only "
+        "give something to judge by carry no judgement."
     )
 
 
-def outcomes(rows: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
+    """Draw the rows on which a run is better or worse than the first: a line each, the open one in full below."""
+    if found.empty:
+        st.markdown("No measure tells these runs apart.")
+        return
+    place = {name: at for at, name in enumerate(MEASURES)}
+    order = sorted(range(len(found)), key=lambda at: (
+        not str(found["name"].iloc[at]).endswith(EXCESS), place.get(found["name"].iloc[at], len(place))
+    ))  # fmt: skip
+    found = found.iloc[order]
+    frame = pd.DataFrame(_cells(found, names))
+    short = frame.copy()
+    first, *others = names
+    letter = names[first][0]
+    for run, name in names.items():
+        short[name[0]] = [cell(row["name"], row[f"{run} value"], NAN, NAN) for _, row in found.iterrows()]
+    against = [f"{names[run][0]} against {letter}" for run in others]
+    st.markdown(f"**{count_of(len(found), 'measure')} that {'tells' if len(found) == 1 else 'tell'} them apart**: "
+                + ", ".join(outcomes(found, names)) + ".")  # fmt: skip
+    ids = [f"{name} {reference}" for name, reference in zip(found["name"], found["reference"], strict=True)]
+    at = rows.chosen(
+        short, key=f"compare.apart.{group}", ids=ids,
+        widths={"Finding": 265, **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 150)},
+        right=[name[0] for name in names.values()], most=SEEN,
+        alt=f"{group.capitalize()}: what tells the chosen runs apart; a row is shown in full below",
+    )  # fmt: skip
+    measure = MEASURES.get(str(found["name"].iloc[at]))
+    told = {name: f"{frame[name[0]].iloc[at]}" for name in names.values()}
+    for column in against:
+        told[column] = ", ".join(part for part in (frame[column].iloc[at], frame[f"{column}: chance"].iloc[at]) if part)
+    rows.in_full(
+        {"Measured": "" if measure is None else measure.measure, **told,
+         "Held against": f"{frame['Held against'].iloc[at]}; {frame['Good is'].iloc[at]}"},
+        key=f"compare.apart.{group}",
+    )  # fmt: skip
+
+
+def outcomes(found: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     """Return how often each run is better and worse than the first, as it stands beside a topic."""
     said = []
     for run, name in list(names.items())[1:]:
-        found = rows[f"{run} against first"].tolist()
+        here = found[f"{run} against first"].tolist()
         said += [
-            f":{colour}[{name[0]} {OUTCOMES[outcome].split()[0]} {found.count(outcome)} {outcome}]"
+            f":{colour}[{name[0]} {OUTCOMES[outcome].split()[0]} {here.count(outcome)} {outcome}]"
             for outcome, colour in (("better", "green"), ("worse", "red"))
-            if outcome in found
+            if outcome in here
         ]
     return said
 
 
-def _frame(rows: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
+def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
     """Draw rows as a table, a column a run."""
-    shown: dict[str, Any] = {
-        "Finding": [_title(name) for name in rows["name"]],
-        "Held against": [REFERENCES.get(ref, ref) for ref in rows["reference"]],
-        "Good is": rows["direction"].tolist(),
-    }
     config: dict[str, Any] = {
         "Finding": st.column_config.TextColumn(pinned=True, width=140),
         "Held against": st.column_config.TextColumn(width=95),
         "Good is": st.column_config.TextColumn(width=65),
     }
-    for run, name in names.items():
-        letter = name[0]  # what the sentences above call it; its whole name would be cut
-        shown[letter] = [
-            cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
-        ]
-        config[letter] = st.column_config.TextColumn(
+    first, *others = names
+    for name in names.values():
+        config[name[0]] = st.column_config.TextColumn(
             alignment="right", width=105, help=f"{name}: value, and its 95% interval in brackets"
         )
-        if f"{run} against first" in rows:
-            column = f"{name[0]} against {next(iter(names.values()))[0]}"
-            fewer = rows[f"{run} texts"].to_numpy()
-            shown[column] = [
-                outcome(word, int(texts)) for word, texts in zip(rows[f"{run} against first"], fewer, strict=True)
-            ]
-            config[column] = st.column_config.TextColumn(
-                width=90,
-                help="Where a measure moves with the number of texts and one run has clearly more of them, both are "
-                "held against each other at the largest number that both were measured at",
-            )
-            pairs = rows[f"{run} pairs"].to_numpy()
-            tested = [how(p, n) for p, n in zip(rows[f"{run} p"], pairs, strict=True)]
-            shown[f"{column}: chance"] = tested
-            config[f"{column}: chance"] = st.column_config.TextColumn(
-                "Chance",
-                width=85,
-                help="How often chance alone gives a difference as large (p), and how many people were measured in "
-                "both runs where records could be held against each other one by one",
-            )
+    for run in others:
+        column = f"{names[run][0]} against {names[first][0]}"
+        config[column] = st.column_config.TextColumn(
+            width=90,
+            help="Where a measure moves with the number of texts and one run has clearly more of them, both are held "
+            "against each other at the largest number that both were measured at",
+        )
+        config[f"{column}: chance"] = st.column_config.TextColumn(
+            "Chance",
+            width=85,
+            help="How often chance alone gives a difference as large (p), and how many people were measured in both "
+            "runs where records could be held against each other one by one",
+        )
     st.dataframe(
-        pd.DataFrame(shown),
+        pd.DataFrame(_cells(found, names)),
         hide_index=True,
         column_config=config,
         alt=f"{title}: findings of the chosen runs",
         height="content",
         row_height=wrapped.ROW,
     )
+
+
+def _cells(found: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what stands in the cells of rows, by column; a run's column is called by its letter."""
+    shown: dict[str, list[str]] = {
+        "Finding": [_title(name) for name in found["name"]],
+        "Held against": [REFERENCES.get(ref, ref) for ref in found["reference"]],
+        "Good is": found["direction"].tolist(),
+    }
+    for run, name in names.items():
+        shown[name[0]] = [
+            cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in found.iterrows()
+        ]
+        if f"{run} against first" in found:
+            column = f"{name[0]} against {next(iter(names.values()))[0]}"
+            fewer = found[f"{run} texts"].to_numpy()
+            shown[column] = [
+                outcome(word, int(texts)) for word, texts in zip(found[f"{run} against first"], fewer, strict=True)
+            ]
+            pairs = found[f"{run} pairs"].to_numpy()
+            shown[f"{column}: chance"] = [how(p, n) for p, n in zip(found[f"{run} p"], pairs, strict=True)]
+    return shown
 
 
 def cell(name: str, value: float, low: float, high: float) -> str:

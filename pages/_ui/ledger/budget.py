@@ -17,6 +17,7 @@ from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
+from pages._ui.parts import rows
 from pages._ui.parts.pager import offset_of, pager
 from pages._ui.parts.sliders import slider
 from pages._ui.plan.promise import wait
@@ -24,7 +25,6 @@ from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
-TALL = 124  # pixels of a row, in which a sentence of the ledger is read whole
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
     "eight words, of short records with and without each of their words, of lines, of what is left of a record without "
@@ -261,22 +261,34 @@ def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:
 
 
 def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
-    """Draw every line as a mark over time and as a table."""
+    """Draw every line in a table, the open one in full, and as a mark over time."""
     if view.lines.empty:
         st.caption("No line yet: the first run, examination or release writes one.")
         return
-    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
     latest = view.lines.sort_values("seq", ascending=False)
+    latest = latest[latest["kind"].isin(kinds(latest))]
     begin = offset_of("ledger.lines.page", PAGE)
+    begin = begin if begin < len(latest) else 0
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
-    widths = {"When": 85, "What": 95, "Run": 115, "ε": 45, "δ": 68, "Sentence": 180, "Protects": 95, "Who": 85}
-    st.dataframe(shown, hide_index=True, row_height=TALL, column_config={
-        "Line": st.column_config.NumberColumn(width=40),
-        **{name: st.column_config.TextColumn(width=width, alignment="right" if name in ("ε", "δ") else None)
-           for name, width in widths.items()},
-        "In use after": st.column_config.TextColumn("In use", width=60, alignment="right", help="After this line"),
-    }, alt="Every line of the ledger, latest first")  # fmt: skip
+    at = rows.chosen(
+        shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "δ", "In use after"),
+        widths={"Line": 45, "When": 125, "What": 150, "Run": 190, "ε": 50, "δ": 72, "In use after": 85},
+        alt="Lines of the ledger, latest first; a line is shown in full below",
+    )  # fmt: skip
+    rows.in_full({name: shown[name].iloc[at] for name in ("What", "Run", "Sentence", "Protects", "Who")},
+                 key="ledger.lines")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "line"))
+    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
+
+
+def kinds(lines: pd.DataFrame) -> list[str]:
+    """Draw the filter by kind, and return the kinds that are wanted: all of them where none is chosen."""
+    here = [kind for kind in LINES if kind in set(lines["kind"])]
+    wanted = st.pills(
+        "Kinds of lines", here, selection_mode="multi", format_func=lambda kind: LINES[kind][0], key="ledger.kinds",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return list(wanted) or list(lines["kind"].unique())
 
 
 def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -319,11 +331,11 @@ def _short(value: float | None, digits: str) -> str:
 
 def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     """Draw what each run with a guarantee claimed and drew, totals recomputed from its events."""
-    rows = run_rows(view, known)
-    if not rows:
+    found = run_rows(view, known)
+    if not found:
         return
     st.markdown("**Runs with a guarantee**")
-    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
+    st.dataframe(pd.DataFrame(found), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
                  column_config={name: st.column_config.TextColumn(alignment="right")
                                 for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
@@ -331,14 +343,14 @@ def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
 
 def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> list[dict[str, object]]:
     """Return one row a run that reserved budget, latest first."""
-    rows = []
+    found = []
     for run_id, part in view.lines.sort_values("seq", ascending=False).groupby("run_id", sort=False):
         kinds = part["kind"].value_counts()
         if not kinds.get("reserve", 0):
             continue
         run = known.get(str(run_id))
         claimed = pd.to_numeric(part.loc[part["kind"] == "reserve", "epsilon"]).max()
-        rows.append(
+        found.append(
             {
                 "Run": run_name(run) if run else "deleted; its lines stay",
                 "Claimed ε": _short(claimed, ".4g"),
@@ -347,7 +359,7 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
                 "State": state_of(kinds),
             }
         )
-    return rows
+    return found
 
 
 def recomputed(guarantee: Guarantee) -> float | None:
@@ -370,10 +382,10 @@ def state_of(kinds: pd.Series[int]) -> str:
 
 def overview(workspace: engine.Workspace) -> None:
     """Draw one row a corpus: its limit, what is left, and the total."""
-    rows, names = [], ledger_names.read(workspace)
+    found, names = [], ledger_names.read(workspace)
     for corpus in workspace.corpora.all():
         view = workspace.ledger.of(corpus.id)
-        rows.append(
+        found.append(
             {
                 "Corpus": names[corpus.id],
                 "People": ledger_names.named(view.population, names),
@@ -383,8 +395,8 @@ def overview(workspace: engine.Workspace) -> None:
                 "Formal total": total(view),
             }
         )
-    if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Budgets, a row a corpus")
+    if found:
+        st.dataframe(pd.DataFrame(found), hide_index=True, alt="Budgets, a row a corpus")
         st.caption("Corpora with the same entry under People share one budget.")
 
 

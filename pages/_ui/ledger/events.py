@@ -15,13 +15,13 @@ import engine
 from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.ledger import names as ledger_names
-from pages._ui.parts import wrapped
+from pages._ui.parts import rows
 from pages._ui.parts.pager import offset_of, pager
 from pages._ui.texts import count_of, plain, run_title, when
 
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
-PAGE, LOW = 50, 8  # lines a page; up to how many the table is as high as they are
+PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
@@ -32,24 +32,26 @@ EXPORTED = (
 def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
     """Return the timeline: at, kind, what, effect on the formal total; latest first."""
     names = corpus_names(workspace)
-    rows: list[tuple[str, str, str, str]] = []
+    found: list[tuple[str, str, str, str]] = []
     for corpus in workspace.corpora.all():
         if corpus_id in (None, corpus.id):
-            rows.append((corpus.created, "Loaded", f"{names[corpus.id]}: {count_of(corpus.records, 'record')}", "none"))
+            found.append(
+                (corpus.created, "Loaded", f"{names[corpus.id]}: {count_of(corpus.records, 'record')}", "none")
+            )
     runs = {run.id: run for run in workspace.runs.all(corpus_id)}
     for run in runs.values():
         where = f"{run_title(run)} on {names.get(run.corpus_id, 'a deleted corpus')}"
         if run.finished:
             text = f"{where}: {count_of(run.kept, 'record')} kept, {run.state}"
-            rows.append((run.finished, "Run finished", text, _drawn(run)))
+            found.append((run.finished, "Run finished", text, _drawn(run)))
         if run.examined_at:
-            rows.append((run.examined_at, "Examined", where, "none while the findings stay here"))
+            found.append((run.examined_at, "Examined", where, "none while the findings stay here"))
     for release in workspace.releases.all(corpus_id):
         made = runs.get(release.run_id)
         title = run_title(made) if made else "a deleted run"
         what = f"{title}: {count_of(release.records, 'record')}, policy {release.policy}"
-        rows.append((release.created, "Released", what, _left(made)))
-    frame = pd.DataFrame(rows, columns=["at", "kind", "what", "effect"])
+        found.append((release.created, "Released", what, _left(made)))
+    frame = pd.DataFrame(found, columns=["at", "kind", "what", "effect"])
     return frame.sort_values("at", ascending=False, ignore_index=True)
 
 
@@ -69,7 +71,7 @@ def _left(run: engine.RunSummary | None) -> str:
 
 
 def timeline(frame: pd.DataFrame) -> None:
-    """Draw the events as marks on a time axis, and as a table."""
+    """Draw the events in a table, the open one in full, and as marks on a time axis."""
     import plotly.graph_objects as go
 
     from engine.figures.palette import OKABE_ITO
@@ -81,6 +83,27 @@ def timeline(frame: pd.DataFrame) -> None:
         f"{count_of(int(counts.get('Released', 0)), 'release')} left this machine."
     )
     st.markdown(takeaway)
+    wanted = st.pills(
+        "Kinds of events", [kind for kind in KINDS if kind in set(frame["kind"])], selection_mode="multi",
+        key="ledger.events.kinds", label_visibility="collapsed",
+    )  # fmt: skip
+    some = frame[frame["kind"].isin(wanted)] if wanted else frame
+    shown = pd.DataFrame(
+        {
+            "When": [when(at) for at in some["at"]],
+            "What": some["kind"],
+            "Details": some["what"],
+            "Effect on the formal total": some["effect"],
+        }
+    ).head(MOST)
+    ids = [f"{at} {what}" for at, what in zip(some["at"], some["what"], strict=True)][:MOST]
+    at = rows.chosen(
+        shown, key="ledger.events", ids=ids,
+        widths={"When": 125, "What": 95, "Details": 330, "Effect on the formal total": 175},
+        alt="Uses and releases of private text, latest first; one is shown in full below",
+    )  # fmt: skip
+    rows.in_full({name: shown[name].iloc[at] for name in ("What", "Details", "Effect on the formal total")},
+                 key="ledger.events")  # fmt: skip
     figure = go.Figure()
     for number, kind in enumerate(KINDS):
         part = frame[frame["kind"] == kind]
@@ -104,18 +127,6 @@ def timeline(frame: pd.DataFrame) -> None:
     figure.update_xaxes(title="Time (UTC)", type="date")
     figure.update_layout(height=230, margin={"l": 10, "r": 10, "t": 10, "b": 10})
     st.plotly_chart(figure, key="ledger.timeline", alt=takeaway, config={"displayModeBar": False})
-    shown = pd.DataFrame(
-        {
-            "When": [when(at) for at in frame["at"]],
-            "What": frame["kind"],
-            "Details": frame["what"],
-            "Effect on the formal total": frame["effect"],
-        }
-    )
-    st.dataframe(shown.head(200), hide_index=True, row_height=wrapped.ROW, column_config={
-        name: st.column_config.TextColumn(width=width)
-        for name, width in {"When": 95, "What": 105, "Details": 290, "Effect on the formal total": 190}.items()
-    }, alt="Uses and releases of private text, latest first")  # fmt: skip
 
 
 def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -170,23 +181,14 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
     total = workspace.audit.count(corpus_id)
     if total:
         page = workspace.audit.lines(limit=PAGE, offset=offset_of(key, PAGE), corpus_id=corpus_id)
-        st.dataframe(
-            audit_table(page, ledger_names.read(workspace)),
-            hide_index=True,
-            alt="Audit lines, latest first",
-            row_height=wrapped.ROW,
-            height=620 if len(page) > LOW else "content",
-            column_config={
-                "When": st.column_config.TextColumn(width=85),
-                "Who": st.column_config.TextColumn(width=80),
-                "What": st.column_config.TextColumn(width=110),
-                "About": st.column_config.TextColumn(width=130),
-                "Details": st.column_config.TextColumn(width=280),
-                "Line": st.column_config.NumberColumn(width=50),
-                "Id": st.column_config.TextColumn(width=110),
-                "Chained hash": st.column_config.TextColumn(width=110),
-            },
-        )
+        shown = audit_table(page, ledger_names.read(workspace))
+        at = rows.chosen(
+            shown, key="ledger.audit", ids=[str(line) for line in shown["Line"]],
+            widths={"Line": 45, "When": 125, "Who": 85, "What": 160, "About": 150, "Details": 170},
+            alt="Audit lines, latest first; a line is shown in full below",
+        )  # fmt: skip
+        order = ("What", "About", "Details", "Who", "Id", "Chained hash")
+        rows.in_full({name: shown[name].iloc[at] for name in order}, key="ledger.audit")
         pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "

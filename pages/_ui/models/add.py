@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 import engine
+from pages._ui.models.chosen import choose
 from pages._ui.models.language import ASKED, size
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
@@ -66,6 +67,7 @@ def _import(workspace: engine.Workspace) -> None:
         None if chosen == AUTO else chosen,
     )
     if info is not None:
+        choose(info.id)
         notice(f"{info.id} was imported. Test it once before the first run.")
         st.session_state[f"{FORM}.folder"] = ""
 
@@ -141,6 +143,7 @@ def _server(workspace: engine.Workspace) -> None:
         st.session_state[f"{FORM}.s.key"] = ""
     info = act(workspace.models.add_endpoint, values, key if values["key_source"] == "file" else None)
     if info is not None:
+        choose(info.id)
         notice(f"{info.id} is kept. " + ("Test it once." if info.local else "Give a consent before it is used."))
         for name in ("name", "url", "model", "replicas"):
             st.session_state[f"{FORM}.s.{name}"] = ""

@@ -5,6 +5,8 @@ The self-test reads files in this process; no model is loaded here, that is the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 import engine
@@ -40,8 +42,12 @@ def card(
     model: engine.BuiltInModel | None,
     workspace: engine.Workspace | None = None,
     corpus: engine.CorpusSummary | None = None,
+    beside: Callable[[], None] | None = None,
 ) -> None:
-    """Draw one built-in model, None for a missing one; with a workspace, also what the worker found in its test."""
+    """Draw one built-in model, None for a missing one; with a workspace, also what the worker found in its test.
+
+    `beside` draws what stands beside the button of the self-test.
+    """
     name = TITLES.get(model_id, model_id)
     with st.container(border=True, key=f"models.card.{model_id}"):
         if model is None:
@@ -69,7 +75,7 @@ def card(
             st.code(f"{model.folder}\nSHA-256 {model.sha256}", language=None, wrap_lines=True)
         _result(model_id)
         if workspace is not None:
-            models_language.self_test(workspace, model_id)
+            models_language.self_test(workspace, model_id, beside)
             if corpus is not None:
                 models_describe.first_texts(workspace, model_id, corpus)
 

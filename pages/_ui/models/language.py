@@ -6,6 +6,8 @@ The page opens no model and speaks to no server; the worker does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -32,8 +34,13 @@ ASKED = {
 }
 
 
-def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.CorpusSummary | None = None) -> None:
-    """Draw one model that was added, with its texts for the current corpus' description."""
+def card(
+    workspace: engine.Workspace,
+    info: engine.ModelInfo,
+    corpus: engine.CorpusSummary | None = None,
+    beside: Callable[[], None] | None = None,
+) -> None:
+    """Draw one model that was added, with its texts for the current corpus' description; `beside` as in `self_test`."""
     title, icon = KINDS[info.back_end]
     with st.container(border=True, key=f"models.card.{info.id}"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -57,7 +64,7 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
         if not info.local:
             consents(workspace, info)
         _precision(workspace, info)
-        self_test(workspace, info.id)
+        self_test(workspace, info.id, beside)
         if corpus is not None:
             models_describe.first_texts(workspace, info.id, corpus)
         _remove(workspace, info)
@@ -96,19 +103,22 @@ def capabilities(info: engine.ModelInfo) -> None:
         st.caption(f"Not: {'; '.join(missing)}. Methods that need this are refused with it.")
 
 
-def self_test(workspace: engine.Workspace, model: str) -> None:
-    """Draw the last self-test of a model and the button for the next."""
+def self_test(workspace: engine.Workspace, model: str, beside: Callable[[], None] | None = None) -> None:
+    """Draw the last self-test of a model and the button for the next; `beside` draws what stands beside that."""
     found = workspace.models.last_test(model)
     waiting = found["state"] in ("queued", "running")
-    st.button(
-        "Testing" if waiting else "Test it",
-        icon=":material/play_circle:",
-        key=f"models.try.{model}",
-        disabled=waiting,
-        on_click=act,
-        args=(workspace.models.test, model),
-        help="Has the worker open it, write a line, score one, and keep given words out. No text of yours is used.",
-    )
+    with st.container(horizontal=True, key=f"models.acts.{model}"):
+        st.button(
+            "Testing" if waiting else "Test it",
+            icon=":material/play_circle:",
+            key=f"models.try.{model}",
+            disabled=waiting,
+            on_click=act,
+            args=(workspace.models.test, model),
+            help="Has the worker open it, write a line, score one, and keep given words out. No text of yours is used.",
+        )
+        if beside is not None:
+            beside()
     result = found["result"]
     if result is None:
         return

@@ -54,6 +54,9 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     dock.draw(draft, settled, unreviewed[0] if unreviewed else "")
 
 
+FEW = 120  # outputs under which most uses are not judged
+
+
 def _keep(workspace: engine.Workspace, corpus_id: str, method: str) -> None:
     """Remember the chosen method of a corpus; in a callback."""
     workspace.plan.remember(corpus_id, {**workspace.plan.remembered(corpus_id), "method": method})
@@ -212,12 +215,21 @@ def _money(
     plan = draft.plan
     st.markdown(
         tr(
-            "{outputs} outputs, about {time} on this machine, {model_calls} model calls, {tokens} tokens.",
+            "{outputs} outputs, about {time} on this machine while nothing else runs, {model_calls} model calls, "
+            "{tokens} tokens.",
             outputs=number(plan.outputs),
             time=seconds(plan.seconds),
             model_calls=number(plan.model_calls),
             tokens=number(plan.tokens),
         )
     )
+    if plan.outputs < FEW:
+        st.caption(
+            tr(
+                "Under about {few} outputs Utility can say “not known” of most uses: they are judged on 50 texts at "
+                "the fewest, and of a method that rewrites records up to half of the texts do not count.",
+                few=number(FEW),
+            )
+        )
     for note in plan.notes:
         st.caption(plain(note))

@@ -13,8 +13,10 @@ import streamlit as st
 
 import engine
 from engine import show_measure
+from pages._ui.navigation import go, page_only
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.review import values as review_values
 from pages._ui.sign_in.closed import closed
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, label_name
@@ -80,7 +82,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         st.markdown(lead)
     st.markdown(
         f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
-        "same words. Many of these are chance: common words, places and dates."
+        "same words. Many of these are chance: places, dates and stock phrases."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
@@ -110,6 +112,25 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
     return (
         f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval; below zero is fewer."
     )
+
+
+def shared(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Say what was set aside because many people share it, and lead to it in Review; nothing where nothing was."""
+    found = workspace.examinations.findings(run.id)
+    counts = [f.settings.get("set_aside") for f in found if f.name == "strict_pipp" and f.reference == "train"]
+    if not counts or not counts[0]:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="privacy.shared"):
+        st.caption(
+            f"Set aside: {count_of(int(counts[0]), 'value')} in the records of more than one person "
+            "in ten, which tell nobody apart. What gives a value or identifier away is counted without them; "
+            "private entities, after the paper, are counted with them.",
+            width="stretch",
+        )
+        if st.button("See them in Review", icon=":material/rate_review:", key=f"privacy.shared.{run.id}",
+                     **page_only("review")):  # fmt: skip
+            st.session_state.update({"review.view": review_values.VIEW, review_values.NOISE: True})
+            go("review")
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:

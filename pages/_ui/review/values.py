@@ -15,6 +15,8 @@ from pages._ui.texts import count_of, label_name, label_names, number
 
 SIZE = 50
 PAGER = "review.values.page"
+NOISE = "review.values.noise"
+VIEW = mark("Value by value")
 STATES = {
     mark("All"): None,
     mark("Not all looked at"): "undecided",
@@ -35,7 +37,26 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             tr("Decision"), list(STATES), format_func=translator(), key="review.values.state", width=200
         )
         search = st.text_input(tr("Value contains"), key="review.values.search", width=240)
-    asked: dict[str, Any] = {"labels": tuple(labels), "state": STATES[state], "search": (search or "").strip() or None}
+    noise = likely_noise(workspace, corpus.id)
+    if noise and st.checkbox(
+        tr("Likely noise only"), key=NOISE, wrap=True,
+        help=tr(
+            "Values that stand, marked or not, in the records of more than one person in ten. An examination sets them "
+            "aside, since they tell nobody apart: mostly phrases of the trade that were taken for identifiers. If one "
+            "names somebody, such as a doctor, leave it accepted."
+        ),
+    ):  # fmt: skip
+        st.markdown(
+            trn(
+                "**{n} value** of the latest examination tells nobody apart. Reject it where it is no identifier.",
+                "**{n} values** of the latest examination tell nobody apart. Reject those that are no identifiers.",
+                len(noise),
+            )
+        )
+    else:
+        noise = set()
+    asked: dict[str, Any] = {"labels": tuple(labels), "state": STATES[state], "search": (search or "").strip() or None,
+                             "within": noise or None}  # fmt: skip
     frame, total = workspace.values.table(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
     if frame.empty and total:
         st.session_state.pop(PAGER, None)
@@ -54,7 +75,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         shown[["value", "label", "count", "records", "confidence", "state", "decided"]],
         key=table_key,
         hide_index=True,
-        height=560,
+        height=min(560, 36 + 35 * len(shown)),
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
@@ -78,6 +99,20 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     pager(total, key=PAGER, size=SIZE, counted=count_of(total, "value"))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
     _bulk(workspace, corpus.id, chosen, places)
+
+
+def likely_noise(workspace: engine.Workspace, corpus_id: str) -> set[str]:
+    """Return the keys of the values that the latest examination of this corpus set aside."""
+    examined = [run for run in workspace.runs.all(corpus_id) if run.examined_at]
+    if not examined:
+        return set()
+    latest = max(examined, key=lambda run: str(run.examined_at))
+    table = workspace.examinations.table(latest.id, engine.SET_ASIDE, columns=["record_id", "start", "end"])
+    if table is None or table.empty:
+        return set()
+    starts, ends = table["start"].astype(int).tolist(), table["end"].astype(int).tolist()
+    places = set(zip(table["record_id"].astype(str), starts, ends, strict=True))
+    return workspace.values.keys_at(corpus_id, places)
 
 
 def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places: dict[str, int]) -> None:

@@ -95,6 +95,7 @@ def _beside(workspace: engine.Workspace, run: engine.RunSummary, other: engine.R
     st.markdown(bought(run.guarantee.bound[0], better, worse, unsure))
     names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run_title(run))}"}
     compare_table.draw(table, names, "utility", context=False)
+    compare_table.explain()
     st.caption(
         f"The reference: {number(other.kept)} outputs, {when(other.created)}. These figures were measured against "
         "private text, so they are internal."

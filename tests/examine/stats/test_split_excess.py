@@ -27,10 +27,9 @@ def world(rng: np.random.Generator, units: int, texts: int, leaking: float, comm
             in_text.append(POOL + int(rng.integers(units)))
             of_text.append(text)
     known = set(held)
-    kept = np.array([value in known for value in in_text])
-    return Split(
-        texts, POOL + 2 * units, np.array(in_text)[kept], np.array(of_text)[kept], np.array(held), np.array(unit), first
-    )
+    kept = np.array([value in known for value in in_text], bool)
+    finds = np.array(in_text, int)[kept], np.array(of_text, int)[kept]
+    return Split(texts, POOL + 2 * units, *finds, np.array(held), np.array(unit), first)
 
 
 def lows_and_highs(units: int, texts: int, leaking: float, runs: int, common: float = 1.0) -> np.ndarray:
@@ -65,3 +64,45 @@ def test_nothing_to_compare_has_no_interval() -> None:
     pipp, elp = split_excess(split, np.ones(0, bool), 0)
     assert (pipp.value, pipp.n) == (0.0, 5)
     assert np.isnan(elp.value)
+
+
+def nothing_found(texts: int, units: int) -> Split:
+    """Return a split of units with a value each, none of which stands in any text."""
+    empty = np.empty(0, np.int64)
+    held = np.arange(2 * units)
+    return Split(texts, 2 * units, empty, empty, held, held, held < units)
+
+
+@pytest.mark.parametrize(("texts", "at_most"), [(6, 0.39), (20, 0.161), (60, 0.0602), (400, 0.0095)])
+def test_nothing_found_in_a_few_texts_proves_little(texts: int, at_most: float) -> None:
+    """Wilson's upper end for none of so many; without it every split gives 0, and an interval of no width."""
+    pipp, elp = split_excess(nothing_found(texts, 60), np.ones(120, bool), 0, draws=99)
+    assert (pipp.value, elp.value) == (0.0, 0.0)
+    assert pipp.high == pytest.approx(at_most, rel=0.01)
+    assert pipp.low == pytest.approx(-at_most, rel=0.01)
+    assert elp.high == pytest.approx(0.0602, rel=0.01)  # of 60 values a side, whatever the number of texts
+
+
+def test_what_a_few_texts_cannot_rule_out_is_not_called_chance() -> None:
+    from engine.examine.findings.make import finding
+    from engine.examine.findings.verdict import level_of
+
+    levels = {
+        n: level_of(
+            finding("strict_pipp_excess", "holdout", split_excess(nothing_found(n, 60), np.ones(120, bool), 0)[0])
+        )
+        for n in (6, 60, 400)
+    }
+    assert levels == {6: "unsure", 60: "unsure", 400: "chance"}
+
+
+@pytest.mark.parametrize("texts", [6, 20, 60, 400])
+@pytest.mark.parametrize("leaking", [0.0, 0.02, 0.1, 0.5])
+def test_the_interval_holds_the_true_excess_of_texts(texts: int, leaking: float) -> None:
+    """Texts repeat an own value of a training unit so often, and nothing else: that is the excess to be covered."""
+    units, runs = min(60, max(6, texts)), 60
+    kept = lows_and_highs(units, texts, leaking, runs, common=0.0)
+    covered = (kept[:, 0] <= leaking + 1e-9) & (kept[:, 1] >= leaking - 1e-9)
+    assert covered.sum() >= runs * 0.88  # 95% expected; fewer than 53 of 60 has a chance of 1%
+    assert (kept[:, 1] > kept[:, 0]).all()
+    assert (kept[:, 3] > kept[:, 2]).all()

@@ -1,0 +1,106 @@
+"""Values that the records of so many people hold that they identify nobody.
+
+A detector's slip on a phrase of the trade ("c/o" taken for a name) marks it in a few records; the phrase stands in
+nearly all. Whoever reads it in a synthetic text learns of no person, yet it would decide the share of records that
+give a private value away, and whether the few marks fell into the training part or the holdout would decide the excess.
+
+The rule looks at private text alone, at both parts together: a value is set aside if it stands, marked or not, in the
+records of at least `FEWEST` people, and the lower end of the 95% interval (Wilson) for the share of people whose
+records hold it lies above `SHARE`. It sees neither the synthetic text nor which part a person is in, so training part
+and holdout are treated alike, and splits drawn at random (`engine.examine.stats.split_excess`) stay as likely as the
+one that was made. What it sets aside could show no excess: with so many holders it stands in both parts by chance. It
+does name somebody at times (a doctor in every letter), so how many were set aside and of which types is told.
+
+Source: Wilson 1927 for the interval; that a value held by many tells them apart little is Sweeney 2002 (k-anonymity).
+Privacy posture: works on numbers of values and people; a place is a record's id and offsets, never text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.examine.stats.intervals import wilson
+from engine.json_types import JSON
+
+SHARE = 0.10  # of the people looked at
+FEWEST = 5  # people; of fewer, nobody can say that a value is common
+RULE = f"stands in the records of more than {SHARE:.0%} of people (lower end of the 95% interval), marked or not"
+MOST_PLACES = 50  # of a value in the table; enough to meet it in each way it is written
+TABLE = "set_aside"
+COLUMNS = ["value", "record_id", "start", "end", "label", "identifier_type", "marks", "holders", "people"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value is marked: record id, half-open code-point offsets, type, and way of pointing at somebody."""
+
+    record_id: str
+    start: int
+    end: int
+    label: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """Which value stands in whose records: int arrays (k,) `value` and `unit`, pairs may repeat."""
+
+    value: NDArray[np.int64]
+    unit: NDArray[np.int64]
+
+    def people(self, values: int) -> NDArray[np.int64]:
+        """Return how many people hold each value, int array (values,)."""
+        pairs = np.unique(np.column_stack([self.value, self.unit]), axis=0)
+        return np.bincount(pairs[:, 0].astype(np.int64), minlength=values).astype(np.int64)
+
+
+def shared(holders: NDArray[np.int64], people: int) -> NDArray[np.bool_]:
+    """Return which values so many of the people hold that they identify nobody, bool array (m,)."""
+    common = {int(n): n >= FEWEST and wilson(int(n), people)[0] > SHARE for n in np.unique(holders)}
+    return np.array([common[int(n)] for n in holders], bool)
+
+
+def told(places: Sequence[Sequence[Place]], aside: NDArray[np.bool_]) -> dict[str, JSON]:
+    """Return what findings say of the values set aside: how many, of which types, and how many point directly."""
+    gone = [places[number] for number in np.flatnonzero(aside).tolist()]
+    by_label = Counter(own[0].label for own in gone)
+    return {
+        "set_aside": len(gone),
+        "set_aside_direct": sum(any(place.kind == "direct" for place in own) for own in gone),
+        "set_aside_types": dict(by_label.most_common()),
+        "set_aside_rule": RULE,
+    }
+
+
+def table_of(
+    places: Sequence[Sequence[Place]], aside: NDArray[np.bool_], holders: NDArray[np.int64], people: int
+) -> pd.DataFrame:
+    """Return where the values set aside are marked (at most `MOST_PLACES` of each), and who holds each of them.
+
+    The most widely held value is number 0 and comes first.
+    """
+    order = sorted(np.flatnonzero(aside).tolist(), key=lambda number: -int(holders[number]))
+    return pd.DataFrame(
+        [
+            (
+                at,
+                one.record_id,
+                one.start,
+                one.end,
+                one.label,
+                one.kind,
+                len(places[number]),
+                int(holders[number]),
+                people,
+            )
+            for at, number in enumerate(order)
+            for one in places[number][:MOST_PLACES]
+        ],
+        columns=COLUMNS,
+    )

@@ -1,0 +1,126 @@
+"""One table of language models, those here and those that would suit this machine, and the one that was chosen.
+
+How to use: `table.draw(workspace, corpus, description)` draws both; `choose(model_id)` turns to another, in a callback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine import LANGUAGE_NAMES
+from pages._ui.models import cards as models_cards
+from pages._ui.models import language as models_language
+from pages._ui.models import suggested as models_suggested
+from pages._ui.models.chosen import CHOICE, choose, plan_with
+from pages._ui.parts.pager import digest
+from pages._ui.texts import number
+
+ROW, HEAD, MOST = 35, 36, 9  # pixels of a row and of the headings; rows that are seen at once
+BUILTIN = "builtin"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: the model's id here or at the hub, and what stands in its cells."""
+
+    id: str
+    cells: tuple[str, ...]
+
+
+COLUMNS = {"Model": 160, "Here": 137, "Suits": 62, "Memory": 72, "500 texts": 68, "Languages": 75, "Licence": 88}
+
+
+def draw(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary | None, description: engine.Description | None
+) -> None:
+    """Draw the table, and below it the chosen model with what can be done with it."""
+    found = models_suggested.asked(workspace, description)
+    built_in = models_cards.known(workspace)[BUILTIN]
+    here = workspace.models.all()
+    sources = {info.source.partition("@")[0] for info in here}
+    offers = {one.offer.hub: one for one in found.models if one.offer.hub not in sources}
+    rows = [*(_of_here(workspace, info) for info in here), *(_offered(one) for one in offers.values())]
+    ids = [row.id for row in rows]
+    chosen = str(st.session_state.get(CHOICE) or BUILTIN)
+    chosen = chosen if chosen in ids else ids[0]
+    _table(rows, ids.index(chosen))
+    with st.container(key="models.chosen.panel"):
+        if chosen in offers:
+            models_suggested.card(workspace, offers[chosen], description)
+            return
+        info = next(info for info in here if info.id == chosen)
+        to_plan = partial(plan_with, chosen, usable=corpus is not None and not info.problem)
+        if chosen == BUILTIN:
+            models_cards.card(BUILTIN, built_in, workspace, corpus, beside=to_plan)
+        else:
+            models_language.card(workspace, info, corpus, beside=to_plan)
+
+
+def _table(rows: Sequence[Row], at: int) -> None:
+    """Draw the rows; a click on one chooses its model."""
+    ids = [row.id for row in rows]
+    key = f"models.table.{digest(ids)}"
+
+    def selected() -> None:
+        taken = st.session_state[key]["selection"]
+        row = next((int(cell[0]) for cell in taken["cells"]), next(iter(taken["rows"]), None))
+        if row is not None and row < len(ids):
+            choose(ids[row])
+
+    if st.session_state.get(key, {}).get("selection", {}).get("rows") not in (None, [at]):
+        st.session_state[key] = {"selection": {"rows": [at]}}  # chosen by a click on a cell, or by an import
+    st.dataframe(
+        pd.DataFrame([row.cells for row in rows], columns=list(COLUMNS)),
+        key=key, on_select=selected, selection_mode=("single-row-required", "single-cell"),
+        selection_default={"selection": {"rows": [at]}}, hide_index=True,
+        height=HEAD + ROW * min(len(rows), MOST), row_height=ROW,
+        alt="Language models here and suggested; a row shows its model below",
+        column_config={
+            name: st.column_config.TextColumn(
+                width=width, alignment="right" if name in ("Memory", "500 texts") else None,
+                help=HELP.get(name),
+            )
+            for name, width in COLUMNS.items()
+        },
+    )  # fmt: skip
+
+
+HELP = {
+    "Here": "Whether it is on this machine, and how its last self-test ended",
+    "Suits": "Whether this machine can run it",
+    "500 texts": "How long 500 texts would take while nothing else runs, roughly; the self-test measures",
+    "Languages": "How many languages its maker names",
+}
+
+
+def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
+    """Return the line of a model that was added or came with the program."""
+    name = "Built-in, for trying out" if info.id == BUILTIN else info.id.partition(":")[2] or info.id
+    test = workspace.models.last_test(info.id)
+    result = test["result"]
+    if info.problem:
+        state = "cannot be used"
+    elif test["state"] in ("queued", "running"):
+        state = "being tested"
+    else:
+        state = "not tested" if result is None else "tested" if result["ok"] else "a test failed"
+    place = "here" if info.local else "elsewhere"
+    memory = "–" if info.back_end == "endpoint" else models_language.size(info.memory_bytes[0])
+    languages = LANGUAGE_NAMES["en"] if info.id == BUILTIN else "–"
+    return Row(info.id, (name, f"{place}, {state}", "–", memory, "–", languages, info.licence or "–"))
+
+
+def _offered(one: engine.Suggestion) -> Row:
+    """Return the line of an open model that could be fetched."""
+    role = models_suggested.ROLES.get(one.role)
+    return Row(one.offer.hub, (
+        one.offer.hub.partition("/")[2], f"no: {role}" if role else "no", models_suggested.VERDICTS[one.verdict],
+        models_language.size(one.memory_bytes), models_suggested.time(one, short=True),
+        number(len(one.offer.languages)), one.offer.licence,
+    ))  # fmt: skip
