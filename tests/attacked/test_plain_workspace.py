@@ -42,7 +42,7 @@ MAY_HOLD = {  # column by column, of the database and of Parquet files
     *((f"{table}.parquet", name) for table, names in {
         "each": ("item", "unit"), "groups": ("group",), "inference_ranking": ("record_id", "unit"),
         "leaks": ("source_record_id",), "map": ("record_id", "label"), "nearest": ("nearest_holdout", "nearest_train"),
-        "ranking": ("record_id", "unit"), "units": ("record_id", "unit"),
+        "ranking": ("record_id", "unit"), "set_aside": ("record_id",), "units": ("record_id", "unit"),
     }.items() for name in names),  # whose records are at risk, by the ids that they came with
 }  # fmt: skip
 PLACES = re.compile(  # of files that may hold canaries, within the workspace; all go with their corpus or run
