@@ -84,9 +84,9 @@ def handlers() -> dict[str, Handler]:
 
 def shared() -> dict[str, Kind]:
     """Return the kinds of jobs that several workers share, and what each does with a shard."""
-    from engine.jobs.tasks import detect
+    from engine.jobs.tasks import detect, writing
 
-    return {"detect": detect.Detection}
+    return {"detect": detect.shared, "synthesize": writing.Writing}
 
 
 def log(line: str) -> None:
