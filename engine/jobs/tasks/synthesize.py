@@ -142,7 +142,17 @@ def _touched(method: Method) -> str:
 def _shared(task: Task, row: RunRow, method: Method) -> bool:
     """Say whether others may make pieces of a run: not where a server writes, which one worker keeps busy."""
     served = "generator" in method.spec.needs and row.model.startswith(ENDPOINT)
-    return others(task) and isinstance(method, Spreading) and not served
+    seen = not task.store.session.db.is_file or (task.crew is not None and task.crew.sees_workspace)
+    return others(task) and isinstance(method, Spreading) and not served and (seen or bare(row))
+
+
+def bare(row: RunRow) -> bool:
+    """Say whether texts of a run can be written without its workspace: from public and paid inputs with a model."""
+    from engine.methods import get_method
+
+    spec = get_method(row.method).spec
+    fitted = "train" in spec.needs or row.parameters.get("tuning", "none") != "none"
+    return spec.kind == "dp" and not fitted and not row.model.startswith(ENDPOINT)
 
 
 def public_context(store: Store, models: ModelCache, row: RunRow, method: Method) -> Context:

@@ -69,6 +69,29 @@ class Work(Protocol):
         ...
 
 
+class Crew(Protocol):
+    """Helpers beside a worker.
+
+    sees_workspace: whether they read the workspace themselves.
+    """
+
+    count: int
+    sees_workspace: bool
+
+    @property
+    def processes(self) -> int:
+        """How many processes each worker may use on this machine."""
+        ...
+
+    def tend(self) -> None:
+        """Start what is missing; called from the main thread."""
+        ...
+
+    def close(self) -> None:
+        """End them all."""
+        ...
+
+
 Kind = Callable[[Store, JobRow, int], Work]
 """Given the store, a job and a number of processes, returns its work."""
 Kinds = Callable[[], Mapping[str, Kind]]
