@@ -145,7 +145,7 @@ class Piece:
 
 
 Make = Callable[[Piece], JSONObject]
-"""Makes a piece: the same from the run's settings and seed and the piece alone, whoever makes it and when."""
+"""Makes a piece, with its `texts`: the same from the run's settings and seed and the piece alone, whoever makes it."""
 Spread = Callable[[Sequence[Piece], JSON, Make], Iterator[JSONObject]]
 """Given pieces, what `Spreading.maker` has to know, and what it returns: yields what is made of each, in order; ends
 early where the run is to stop."""

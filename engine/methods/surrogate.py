@@ -145,7 +145,7 @@ class SurrogateMethod:
             funnel = as_object(found["funnel"])
             yield Step(
                 state={"position": piece.end},
-                records=tuple(_record(*as_list(record)) for record in as_list(found["records"])),
+                records=tuple(map(_record, as_list(found["texts"]), as_list(found["of"]))),
                 funnel={stage: int(as_number(count) or 0) for stage, count in funnel.items()},
                 stage="replacing",
                 done=piece.end,
@@ -161,7 +161,8 @@ class SurrogateMethod:
         return _Work(context, context.parameters).make
 
 
-def _record(text: JSON, label: JSON, lineage: JSON) -> SyntheticRecord:
+def _record(text: JSON, of: JSON) -> SyntheticRecord:
+    label, lineage = as_list(of)
     return SyntheticRecord(str(text), None if label is None else str(label), str(lineage))
 
 
@@ -221,8 +222,9 @@ class _Work:
     def make(self, piece: Piece) -> JSONObject:
         """Return the surrogate records of a piece, and its counts."""
         made = self.batch(piece.start, piece.end)
-        records: JSON = [[record.text, record.label, record.lineage] for record in made.records]
-        return {"records": records, "funnel": dict(made.funnel), "diagnostics": made.diagnostics}
+        texts: JSON = [record.text for record in made.records]
+        of: JSON = [[record.label, record.lineage] for record in made.records]
+        return {"texts": texts, "of": of, "funnel": dict(made.funnel), "diagnostics": made.diagnostics}
 
     def batch(self, start: int, end: int) -> _Batch:
         """Return the surrogate records of positions start..end."""

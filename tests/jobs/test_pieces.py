@@ -88,7 +88,7 @@ def taken(workspace, helped, leaving=lambda: False, worker="w1"):
     with workspace.session.db.write() as connection:
         queue.beat(connection, worker, "here")
         row = queue.claim(connection, "heavy", worker)
-    crew = SimpleNamespace(count=3, processes=1, tend=lambda: None)
+    crew = SimpleNamespace(count=3, processes=1, sees_workspace=True, tend=lambda: None)
     return Task(workspace, row, ModelCache(), leaving, crew if helped else None)
 
 

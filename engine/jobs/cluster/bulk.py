@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 from engine.jobs.worker.launch import OFFLINE, PATIENT
 from engine.jobs.worker.task import frames
 from engine.json_types import JSON, JSONObject, as_object
+from engine.methods import readable
 from engine.methods.base import Context, Make, Piece, Spreading, parse_parameters
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def maker(order: Order, known: JSON) -> Make:
         operators=with_templates(models.operators(order["model"]), as_object(order["prompts"])),
         embedder=cache.embedder() if "embedder" in needs else None,
     )
-    return method.maker(context, known)
+    return readable.maker(method, context, known)
 
 
 def _answered(work: Callable[[], object]) -> Answer:

@@ -14,6 +14,7 @@ from engine.jobs.tasks.synthesize import public_context
 from engine.jobs.worker.sharing import Stop
 from engine.jobs.worker.spreading import sealed
 from engine.json_types import JSON
+from engine.methods import readable
 from engine.methods.base import Context, Make, Piece, Spreading
 from engine.models.cancel import Cancelled
 from engine.store.rows import JobRow
@@ -71,7 +72,7 @@ class Writing:
         """Yield each piece, sealed."""
         self._stop = stop
         if self._made is None or self._made[0] != known:
-            self._made = known, self._method.maker(self._context, known)
+            self._made = known, readable.maker(self._method, self._context, known)
         for shard in claimed:
             piece = Piece(shard.start, shard.end, shard.survey)
             try:
