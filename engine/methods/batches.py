@@ -10,10 +10,10 @@ Privacy posture: as of its callers; nothing here sees a record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import cast
 
 from engine.errors import UserError
-from engine.json_types import JSON, as_list, as_number, as_object
+from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.methods.base import Context, Make, Piece, Step, SyntheticRecord
 
 TRIES = 4  # times as many texts as are wanted
@@ -23,9 +23,9 @@ WAITING, FAILED = "waiting", "failed"
 
 def written(
     context: Context,
-    state: Mapping[str, Any],
+    state: Mapping[str, object],
     size: int,
-    label_of: Callable[[Any], str | None],
+    label_of: Callable[[JSON], str | None],
     known: JSON,
     make: Make,
     model: str,
@@ -42,48 +42,52 @@ def written(
     Raises:
         UserError: the model gives too few usable texts.
     """
-    state = {FAILED: [], **state}
-    while state["kept"] < context.count and not context.cancelled():
-        if not state[WAITING]:
-            state = {**state, WAITING: state[FAILED], FAILED: []}
-        begin, asked = int(state["position"]), list(state[WAITING])
+    now = _State(dict(state))
+    while now.kept < context.count and not context.cancelled():
+        if not now.waiting:
+            now.waiting, now.failed = now.failed, []
+        begin, asked = now.position, now.waiting
         starts = range(0, len(asked), size)
         pieces = [Piece(begin + i, begin + min(i + size, len(asked)), asked[i : i + size]) for i in starts]
         for piece, found in zip(pieces, context.spread(pieces, known, make), strict=False):
             if piece.start > TRIES * context.count + 32:
-                raise UserError(
-                    f"{model} gave {state['kept']} usable texts of {context.count} wanted after {piece.start} tries: "
-                    f"{advice}"
-                )
-            step = _step(context, state, piece, found, label_of)
-            state = dict(step.state)
-            yield step
+                made = f"{model} gave {now.kept} usable texts of {context.count} wanted after {piece.start} tries"
+                raise UserError(f"{made}: {advice}")
+            yield now.step(piece, found, label_of, context.count)
             if context.cancelled():
                 return
 
 
-def _step(
-    context: Context, state: Mapping[str, Any], piece: Piece, found: Mapping[str, JSON],
-    label_of: Callable[[Any], str | None],
-) -> Step:  # fmt: skip
-    texts, dropped = as_list(found["texts"]), as_object(found["dropped"])
-    asked, tried = as_list(piece.asked), int(as_number(found["made"]) or 0)
-    if tried >= ENOUGH and not state["kept"] and not any(texts):
-        raise UserError(
-            f"the model gave no usable text for {tried} prompts ({', '.join(sorted(dropped))}): check the model, or "
-            "ask for other words or another domain"
-        )
-    made = [
-        SyntheticRecord(str(text), label_of(one)) for text, one in zip(texts, asked, strict=True) if text is not None
-    ]
-    left = [one for text, one in zip(texts, asked, strict=True) if text is None]
-    counts = {name: int(as_number(count) or 0) for name, count in dropped.items()}
-    after = {
-        **state,
-        "position": piece.end,
-        "kept": state["kept"] + len(made),
-        WAITING: list(state[WAITING])[len(asked) :],
-        FAILED: [*state[FAILED], *left],
-    }
-    funnel = {"made": tried, **counts, "kept": len(made)}
-    return Step(after, tuple(made), funnel, "generating", after["kept"], context.count)
+def plain_label(asked: JSON) -> str | None:
+    """Return the label of one that is wanted where it is asked for by its label alone."""
+    return None if asked is None else str(asked)
+
+
+class _State:
+    """Where a run's writing stands."""
+
+    def __init__(self, before: dict[str, object]) -> None:
+        self._before = before
+        self.position, self.kept = (int(as_number(cast(JSON, before[name])) or 0) for name in ("position", "kept"))
+        self.waiting, self.failed = (list(as_list(cast(JSON, before.get(name)))) for name in (WAITING, FAILED))
+
+    def step(
+        self, piece: Piece, found: JSONObject, label_of: Callable[[JSON], str | None], count: int
+    ) -> Step:  # fmt: skip
+        """Return the step of what was made of a piece, and go on behind it."""
+        texts, dropped = as_list(found["texts"]), as_object(found["dropped"])
+        asked, tried = as_list(piece.asked), int(as_number(found["made"]) or 0)
+        if tried >= ENOUGH and not self.kept and not any(texts):
+            raise UserError(
+                f"the model gave no usable text for {tried} prompts ({', '.join(sorted(dropped))}): check the model, "
+                "or ask for other words or another domain"
+            )
+        pairs = list(zip(texts, asked, strict=True))
+        made = tuple(SyntheticRecord(str(text), label_of(one)) for text, one in pairs if text is not None)
+        self.position, self.kept = piece.end, self.kept + len(made)
+        self.waiting = self.waiting[len(asked) :]
+        self.failed = [*self.failed, *(one for text, one in pairs if text is None)]
+        after = {"position": self.position, "kept": self.kept, WAITING: self.waiting, FAILED: self.failed}
+        counts = {name: int(as_number(number) or 0) for name, number in dropped.items()}
+        funnel = {"made": tried, **counts, "kept": len(made)}
+        return Step({**self._before, **after}, made, funnel, "generating", self.kept, count)

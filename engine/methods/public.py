@@ -11,7 +11,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject, as_list
 from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step
-from engine.methods.batches import written
+from engine.methods.batches import plain_label, written
 from engine.methods.evolution import common as pe
 from engine.methods.parameters import WritingParameters
 from engine.methods.public_inputs import declared_labels, listed, settings_taken
@@ -90,7 +90,7 @@ class PublicMethod:
         if "waiting" not in state:
             state["waiting"] = _labels(parameters, context.labels, context.count, context.seed)
         yield from written(
-            context, state, pe.Writer(context, parameters).batch_size(context.count), lambda label: label, None,
+            context, state, pe.Writer(context, parameters).batch_size(context.count), plain_label, None,
             self.maker(context, None), "the model", "use another model or ask for other words",
         )  # fmt: skip
 
@@ -102,7 +102,7 @@ class PublicMethod:
 
         def make(piece: Piece) -> JSONObject:
             tasks = [
-                invention(writer, parameters, None if label is None else str(label), context.seed, piece.start + i)
+                invention(writer, parameters, plain_label(label), context.seed, piece.start + i)
                 for i, label in enumerate(as_list(piece.asked))
             ]
             return writer.write(tasks, "public", piece.start, worked=True).as_dict(len(tasks))

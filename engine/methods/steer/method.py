@@ -22,7 +22,7 @@ from engine.errors import InternalError, UserError
 from engine.json_types import JSON, JSONObject, as_list, as_number
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step
-from engine.methods.batches import TRIES, written
+from engine.methods.batches import TRIES, plain_label, written
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.public import invention
@@ -202,7 +202,7 @@ class _Run:
         moves: JSON = [[layer, move.tolist()] for layer, move in sorted(found.moves.items())]
         size = self.writer.batch_size(self.context.count)
         yield from written(
-            self.context, state, size, lambda label: label, moves, maker(self.context, moves), "the moved model",
+            self.context, state, size, plain_label, moves, maker(self.context, moves), "the moved model",
             "ask for less strength, other words, or use another model",
         )  # fmt: skip
 
@@ -220,7 +220,7 @@ def maker(context: Context, known: JSON) -> Make:
 
     def make(piece: Piece) -> JSONObject:
         tasks = [
-            invention(writer, p, None if label is None else str(label), context.seed, piece.start + i)
+            invention(writer, p, plain_label(label), context.seed, piece.start + i)
             for i, label in enumerate(as_list(piece.asked))
         ]
         with model.moved(moves):

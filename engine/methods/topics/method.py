@@ -216,9 +216,9 @@ class _Writing:
         self.parts = [histogram.part_of(cast(Stored, one)) for one in as_list(known)]
         self.size = max(1, self.writer.batch_size(context.count * p.candidates) // p.candidates)
 
-    def label_of(self, place: int) -> str | None:
+    def label_of(self, place: JSON) -> str | None:
         """Return the label of a cell's texts."""
-        return self.parts[place].label
+        return self.parts[int(as_number(place) or 0)].label
 
     def make(self, piece: Piece) -> JSONObject:
         """Return a text for each cell that a piece asks for, None where every candidate failed."""

@@ -15,7 +15,7 @@ from engine.at_rest import files
 from engine.errors import InternalError
 from engine.json_types import JSON, JSONObject, as_list, as_number
 from engine.methods.base import Context, Facts, Make, Piece, Step, alone
-from engine.methods.batches import written
+from engine.methods.batches import plain_label, written
 from engine.methods.evolution import common as pe
 from engine.methods.tuned.parameters import TuningParameters
 from engine.models.builtin.format import LENGTH_EDGES
@@ -181,7 +181,7 @@ def write(
     writer = pe.Writer(replace(context, generator=generator, operators=prompts), p)
     spread = context.spread if prompts.shared else alone
     yield from written(
-        replace(context, spread=spread), state, writer.batch_size(context.count), lambda one: one[0], prompts.domain,
+        replace(context, spread=spread), state, writer.batch_size(context.count), lambda one: plain_label(as_list(one)[0]), prompts.domain,
         _maker(writer), "the tuned model",
         "train it for more steps, or with less noise, or use another model",
     )  # fmt: skip
@@ -202,7 +202,7 @@ def maker(context: Context, known: JSON) -> Make:
 def _maker(writer: pe.Writer) -> Make:
     def make(piece: Piece) -> JSONObject:
         tasks = [
-            pe.Task("invent", None if label is None else str(label), int(as_number(words) or 0))
+            pe.Task("invent", plain_label(label), int(as_number(words) or 0))
             for label, words in map(as_list, as_list(piece.asked))
         ]
         return writer.write(tasks, "tuned", piece.start, worked=True).as_dict(len(tasks))
