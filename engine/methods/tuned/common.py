@@ -180,10 +180,10 @@ def write(
     """
     writer = pe.Writer(replace(context, generator=generator, operators=prompts), p)
     spread = context.spread if prompts.shared else alone
+    size = writer.batch_size(context.count)
     yield from written(
-        replace(context, spread=spread), state, writer.batch_size(context.count), lambda one: plain_label(as_list(one)[0]), prompts.domain,
-        _maker(writer), "the tuned model",
-        "train it for more steps, or with less noise, or use another model",
+        replace(context, spread=spread), state, size, lambda one: plain_label(as_list(one)[0]), prompts.domain,
+        _maker(writer), "the tuned model", "train it for more steps, or with less noise, or use another model",
     )  # fmt: skip
 
 
