@@ -88,6 +88,7 @@ def test_detect_and_generate_of_two_thousand_are_what_one_worker_makes(workspace
         with workspace.session.db.read() as connection:
             rows = connection.exec_driver_sql("SELECT DISTINCT worker FROM shards WHERE worker IS NOT NULL").all()
         parts |= {row[0] for row in rows}
+        time.sleep(0.25)
     job = workspace.jobs.get(job)
     assert job.state == "done", (job.error, workspace.folder.worker_log.read_text())
     assert test_shards.found(workspace, corpus) == expected
