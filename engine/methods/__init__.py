@@ -4,6 +4,7 @@
     surrogate, rewrite, public              the families of one
     base, parameters, presets               what a method is, what several share of their settings, settings by name
     dp_claim, public_inputs, label_list     a formal claim, what it takes as public, its list of labels
+    batches                                 writing in batches that several workers can share
     domains, readable                       prompt domains of a corpus; readability as a choice around every method
     advice/                                 what can be said before any private text is looked at
 

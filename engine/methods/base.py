@@ -5,10 +5,10 @@ A method never opens files, never draws mechanism noise itself and never decides
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
@@ -136,6 +136,27 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A batch of a run that depends on no other: from where to where in the run, and what is asked for there."""
+
+    start: int
+    end: int
+    asked: JSON = None
+
+
+Make = Callable[[Piece], JSONObject]
+"""Makes a piece, with its `texts`: the same from the run's settings and seed and the piece alone, whoever makes it."""
+Spread = Callable[[Sequence[Piece], JSON, Make], Iterator[JSONObject]]
+"""Given pieces, what `Spreading.maker` has to know, and what it returns: yields what is made of each, in order; ends
+early where the run is to stop."""
+
+
+def alone(pieces: Sequence[Piece], known: JSON, make: Make) -> Iterator[JSONObject]:
+    """Make one piece after the other, in this process."""
+    return map(make, pieces)
+
+
+@dataclass(frozen=True)
 class Context:
     """Everything a run may touch.
 
@@ -150,6 +171,7 @@ class Context:
     candidates: text and label of each candidate of the pool that the run names, in the pool's order; public.
     runs: text and label of each output of the runs that this one chooses among; protected by their own claims.
     scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
+    spread: has pieces made, here or by several workers; each is of one step that is yielded before the next is taken.
     progress: told stage, done and in all within a step that takes minutes. saved: told of a folder with weights fitted
     to private text, before it gets its name, so that they are marked.
     """
@@ -176,6 +198,7 @@ class Context:
     candidates: tuple[tuple[str, str | None], ...] = ()
     runs: tuple[tuple[tuple[str, str | None], ...], ...] = ()
     scratch: Path | None = None
+    spread: Spread = alone
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
     saved: Callable[[Path], None] = lambda folder: None
 
@@ -199,4 +222,18 @@ class Method(Protocol):
 
     def run(self, context: Context) -> Iterator[Step]:
         """Yield committed batches until `count` outputs are made or the input is used up."""
+        ...
+
+
+@runtime_checkable
+class Spreading(Protocol):
+    """A method whose pieces any worker can make."""
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what makes pieces; it draws no noise, and for methods of kind `dp` no record is at hand.
+
+        Args:
+            context: as of `run`; of methods of kind `dp` without mechanisms and labels. known: what mechanisms gave, or
+                else what all pieces need and a piece does not say.
+        """
         ...

@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.json_types import JSON, JSONObject, as_list
+from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step
+from engine.methods.batches import plain_label, written
 from engine.methods.evolution import common as pe
 from engine.methods.parameters import WritingParameters
 from engine.methods.public_inputs import declared_labels, listed, settings_taken
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
-
-_TRIES = 4
 
 
 class PublicParameters(WritingParameters):
@@ -86,32 +86,28 @@ class PublicMethod:
         """Yield one step a batch until `count` texts are written."""
         parameters = context.parameters
         assert isinstance(parameters, PublicParameters)
-        writer = pe.Writer(context, parameters)
         state = dict(context.state or {"position": 0, "kept": 0})
-        waiting = state.get("waiting") or _labels(parameters, context.labels, context.count, context.seed)
-        while state["kept"] < context.count and not context.cancelled():
-            if state["position"] > _TRIES * context.count + 32:
-                raise UserError(
-                    f"the model gave {state['kept']} usable texts of {context.count} wanted after "
-                    f"{state['position']} tries: use another model or ask for other words"
-                )
-            size = min(writer.batch_size(context.count), len(waiting))
+        if "waiting" not in state:
+            state["waiting"] = _labels(parameters, context.labels, context.count, context.seed)
+        yield from written(
+            context, state, pe.Writer(context, parameters).batch_size(context.count), plain_label, None,
+            self.maker(context, None), "the model", "use another model or ask for other words",
+        )  # fmt: skip
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes a text for each label that a piece asks for."""
+        parameters = context.parameters
+        assert isinstance(parameters, PublicParameters)
+        writer = pe.Writer(context, parameters)
+
+        def make(piece: Piece) -> JSONObject:
             tasks = [
-                invention(writer, parameters, waiting[i], context.seed, state["position"] + i) for i in range(size)
+                invention(writer, parameters, plain_label(label), context.seed, piece.start + i)
+                for i, label in enumerate(as_list(piece.asked))
             ]
-            written = writer.write(tasks, "public", state["position"], worked=state["kept"] > 0)
-            made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
-            # A text that failed leaves its label's place to the next batch.
-            waiting = [task.label for text, task in zip(written.texts, tasks) if text is None] + waiting[size:]
-            state = {"position": state["position"] + size, "kept": state["kept"] + len(made), "waiting": waiting}
-            yield Step(
-                state=state,
-                records=tuple(SyntheticRecord(text, label) for text, label in made),
-                funnel={"made": size, **written.dropped, "kept": len(made)},
-                stage="generating",
-                done=state["kept"],
-                total=context.count,
-            )
+            return writer.write(tasks, "public", piece.start, worked=True).as_dict(len(tasks))
+
+        return make
 
 
 def _given(parameters: PublicParameters, facts: Facts) -> str:

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
+from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step, SyntheticRecord
 from engine.methods.parameters import FlaggingParameters
 from engine.pii.languages.telling import languages_of
 from engine.pii.redact import redact
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _SECONDS_A_CHARACTER = 1.2e-6  # measured on one CPU core, spans at the density of clinic letters
 _SECONDS_A_RECORD = 0.0004
 _BATCHES_A_STEP = 4  # records are cheap here: fewer, larger commits
+_STEPS, _LARGEST_STEP = 64, 1_000  # of a large corpus, which several workers may share
 _NAMING = frozenset(LABELS) - {"DATE", "AGE", "QUANTITY", "DEMOGRAPHIC", "MISC"}
 
 
@@ -131,25 +133,37 @@ class SurrogateMethod:
             raise UserError("surrogate needs accepted spans; this corpus has none: run detect, or import gold spans")
         total = min(context.count, len(context.records))
         position = int((context.state or {}).get("position", 0))
-        if position >= total:
+        if position >= total or context.cancelled():
             return
         work = _Work(context, parameters)
         refusal = copies_refused(parameters, sum(1 for record in work.rows[:total] if not work.spans.get(record[0])))
         if refusal:
             raise UserError(refusal)
-        while position < total and not context.cancelled():
-            end = min(position + _BATCHES_A_STEP * max(1, context.batch_size), total)
-            step = work.batch(position, end)
+        size = min(_LARGEST_STEP, max(_BATCHES_A_STEP * max(1, context.batch_size), -(-total // _STEPS)))
+        pieces = [Piece(start, min(start + size, total)) for start in range(position, total, size)]
+        for piece, found in zip(pieces, context.spread(pieces, None, work.make), strict=False):
+            funnel = as_object(found["funnel"])
             yield Step(
-                state={"position": end},
-                records=tuple(step.records),
-                funnel=dict(step.funnel),
+                state={"position": piece.end},
+                records=tuple(map(_record, as_list(found["texts"]), as_list(found["of"]))),
+                funnel={stage: int(as_number(count) or 0) for stage, count in funnel.items()},
                 stage="replacing",
-                done=end,
+                done=piece.end,
                 total=total,
-                diagnostics=step.diagnostics,
+                diagnostics=as_object(found["diagnostics"]),
             )
-            position = end
+            if context.cancelled():
+                return
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what replaces spans in a piece's records."""
+        assert isinstance(context.parameters, SurrogateParameters)
+        return _Work(context, context.parameters).make
+
+
+def _record(text: JSON, of: JSON) -> SyntheticRecord:
+    label, lineage = as_list(of)
+    return SyntheticRecord(str(text), None if label is None else str(label), str(lineage))
 
 
 class _Batch:
@@ -163,7 +177,7 @@ class _Batch:
         self.seconds = 0.0
 
     @property
-    def diagnostics(self) -> dict[str, object]:
+    def diagnostics(self) -> JSONObject:
         """Return counts a label and the batch's seconds; nothing of the text."""
         return {"replaced": dict(self.replaced), "unreplaceable": dict(self.kept), "seconds": round(self.seconds, 4)}
 
@@ -204,6 +218,13 @@ class _Work:
         if context.unit == "source":
             for record_id, text, source_id, _ in self.rows:
                 self.maker.observe(text, self.spans.get(record_id, ()), record_id, source_id)
+
+    def make(self, piece: Piece) -> JSONObject:
+        """Return the surrogate records of a piece, and its counts."""
+        made = self.batch(piece.start, piece.end)
+        texts: JSON = [record.text for record in made.records]
+        of: JSON = [[record.label, record.lineage] for record in made.records]
+        return {"texts": texts, "of": of, "funnel": dict(made.funnel), "diagnostics": made.diagnostics}
 
     def batch(self, start: int, end: int) -> _Batch:
         """Return the surrogate records of positions start..end."""

@@ -31,7 +31,8 @@ Stage = Literal["survey", "work"]
 class Shard:
     """A claimed shard: records `start` to `end` of a job's corpus, by position, `end` not included.
 
-    stage: what is to be done. survey: what the first stage found. worker, claims: who claimed it, and how often it was.
+    stage: what is to be done. survey: what the first stage found, or what is asked of it (`lay`).
+    worker, claims: who claimed it, and how often it was.
     """
 
     job_id: str
@@ -81,6 +82,30 @@ def cut(connection: Connection, job_id: str, records: int, done: int, stage: Sta
         for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
         if end > done and number not in there
     ]
+    if made:
+        connection.execute(shards.insert(), made)
+
+
+def lay(connection: Connection, job_id: str, ranges: Collection[tuple[int, int, JSON]]) -> None:
+    """Make shards of ranges with what is asked of each; those that an earlier worker made of the same stay.
+
+    Args:
+        connection: in a transaction that writes. ranges: from where, to where, what is asked; in order.
+    """
+    own = shards.c.job_id == job_id
+    wanted = {start: (end, asked) for start, end, asked in ranges}
+    for row in connection.execute(select(shards).where(own)).all():
+        if wanted.get(row.start) == (row.end, row.survey) and row.stage == "work":
+            del wanted[row.start]
+        else:
+            connection.execute(shards.delete().where(own, shards.c.number == row.number))
+    made = [
+        {
+            "job_id": job_id, "number": start, "start": start, "end": end, "stage": "work", "state": "open",
+            "survey": asked,
+        }
+        for start, (end, asked) in wanted.items()
+    ]  # fmt: skip
     if made:
         connection.execute(shards.insert(), made)
 

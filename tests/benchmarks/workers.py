@@ -1,13 +1,16 @@
-"""How much faster two workers detect than one, each on a core and a thread of its own.
+"""How much faster two workers detect or generate than one, each on a core and a thread of its own.
 
-`python tests/benchmarks/workers.py [--records N] [--workers 2]` reads the real test data (`UNDERSTUDY_TEST_DATA`). The
-times are of one run each, one after the other, from the queue to the end, with the program loaded; a machine with other
-work shows in the load average, and in seconds of processor that are fewer than those of the clock.
+`python tests/benchmarks/workers.py [--stage detect|public|surrogate] [--records N] [--workers 2]` reads the real test
+data (`UNDERSTUDY_TEST_DATA`); with `public` as many texts are written, with `surrogate` marks by rules alone are
+replaced. What both made is compared. The times are of one run each, one after the other, from the queue to the end,
+with the program loaded; a machine with other work shows in the load average, and in seconds of processor that are fewer
+than those of the clock.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -25,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from engine.corpus.columns.mapping import ColumnMapping  # noqa: E402
 from engine.jobs.worker import launch  # noqa: E402
+from engine.pii.detect.settings import DetectorSettings  # noqa: E402
 from engine.workspace import Workspace, open_workspace  # noqa: E402
 
 
@@ -38,11 +42,28 @@ def pin(worker: psutil.Process, cores: list[int]) -> list[psutil.Process]:
     return slots
 
 
-def detect(workspace: Workspace, corpus: str, worker: psutil.Process, cores: list[int]) -> dict[str, object]:
-    """Detect once and return seconds of the clock, and of each worker's processor."""
+def made(workspace: Workspace, corpus: str, run: str | None) -> str:
+    """Return a digest of the marks or texts that a job made."""
+    with workspace.session.db.read() as connection:
+        if run is None:
+            query = 'SELECT position, start, "end", label, score FROM spans WHERE corpus_id = ? ORDER BY id'
+        else:
+            query = "SELECT position, text, label, lineage FROM synthetic WHERE run_id = ? ORDER BY position"
+        rows = connection.exec_driver_sql(query, (run or corpus,)).all()
+    return hashlib.sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()[:16]
+
+
+def work(
+    workspace: Workspace, corpus: str, worker: psutil.Process, cores: list[int], stage: str, count: int
+) -> dict[str, object]:
+    """Do a stage once and return seconds of the clock, and of each worker's processor."""
     used: dict[int, list[float]] = {}
-    begun = time.perf_counter()
-    job = workspace.jobs.detect(corpus)
+    begun, run = time.perf_counter(), None
+    if stage == "detect":
+        job = workspace.jobs.detect(corpus)
+    else:
+        run = workspace.jobs.synthesize(corpus, stage, count=count if stage == "public" else None, seed=1)
+        job = str(workspace.runs.get(run).job_id)
     while workspace.jobs.get(job).state not in ("done", "failed"):
         for process in (worker, *pin(worker, cores)):
             with suppress(psutil.Error):
@@ -51,12 +72,17 @@ def detect(workspace: Workspace, corpus: str, worker: psutil.Process, cores: lis
         time.sleep(0.1)
     assert workspace.jobs.get(job).state == "done"
     seconds = time.perf_counter() - begun
-    return {"seconds": round(seconds, 2), "processor": [round(last - first, 2) for first, last in used.values()]}
+    return {
+        "seconds": round(seconds, 2),
+        "processor": [round(last - first, 2) for first, last in used.values()],
+        "made": made(workspace, corpus, run),
+    }
 
 
 def main() -> None:
     """Print what one and several workers took, and the ratio."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--stage", choices=("detect", "public", "surrogate"), default="detect")
     parser.add_argument("--records", type=int, default=4_000)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
@@ -64,16 +90,27 @@ def main() -> None:
     if len(cores) < options.workers:
         sys.exit(f"{options.workers} workers need as many cores")
     notes = pd.read_parquet(Path(os.environ["UNDERSTUDY_TEST_DATA"]) / "vaers_1998_1999.parquet", columns=["text"])
-    notes = notes.head(options.records)
+    notes = pd.concat([notes] * (1 + options.records // len(notes))).head(options.records)
     short = pd.DataFrame({"text": [f"Seen by Dr Lindqvist in Leeds, {i}." for i in range(2_000)]})
-    told: dict[str, object] = {"records": len(notes), "load before": [round(x, 2) for x in os.getloadavg()]}
+    told: dict[str, object] = {
+        "stage": options.stage, "records": len(notes), "load before": [round(x, 2) for x in os.getloadavg()]
+    }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         workspace = open_workspace(Path(folder) / "w", "benchmark")
-        workspace.session._start_worker = None  # ours is started here, and pinned
-        made = [
+        started, workspace.session._start_worker = workspace.session._start_worker, None  # ours is pinned
+        corpora = [
             workspace.corpora.import_table(table, ColumnMapping(text="text"), name=name).id
             for name, table in (("short", short), ("notes", notes))
         ]
+        if options.stage == "surrogate":  # once, by as many workers as there are cores
+            workspace.session._start_worker = started
+            for corpus in corpora:
+                workspace.review.set_detector_settings(corpus, DetectorSettings(tagger=False, language="en"))
+                job = workspace.jobs.detect(corpus)
+                while workspace.jobs.get(job).state not in ("done", "failed"):
+                    time.sleep(0.2)
+            workspace.jobs.stop_worker()
+            workspace.session._start_worker = None
         for count in (1, options.workers):
             process = subprocess.Popen(
                 [*launch.worker_command(workspace.folder), "--workers", str(count)], stderr=subprocess.DEVNULL,
@@ -82,14 +119,15 @@ def main() -> None:
             )  # fmt: skip
             worker = psutil.Process(process.pid)
             try:
-                detect(workspace, made[0], worker, cores)
-                told[f"{count} worker(s)"] = detect(workspace, made[1], worker, cores)
+                work(workspace, corpora[0], worker, cores, options.stage, 300)
+                told[f"{count} worker(s)"] = work(workspace, corpora[1], worker, cores, options.stage, len(notes))
             finally:
                 process.terminate()
                 process.wait()
         workspace.close()
     one, several = (told[f"{count} worker(s)"]["seconds"] for count in (1, options.workers))  # type: ignore[index]
     told["ratio"] = round(one / several, 3)
+    told["same"] = told["1 worker(s)"]["made"] == told[f"{options.workers} worker(s)"]["made"]  # type: ignore[index]
     told["load after"] = [round(x, 2) for x in os.getloadavg()]
     sys.stdout.write(json.dumps(told, indent=1) + "\n")
 

@@ -89,7 +89,9 @@ def declared(*extras: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("folders", "extras"), [(["engine", "pages"], ("gpu", "encryption", "lemmas")), (["tests"], ("test",))], ids=str
+    ("folders", "extras"),
+    [(["engine", "pages"], ("cluster", "gpu", "encryption", "lemmas")), (["tests"], ("test",))],
+    ids=str,
 )
 def test_what_is_imported_is_a_declared_dependency(folders, extras):
     where, known = packages_distributions(), declared(*extras)

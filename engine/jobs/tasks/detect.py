@@ -26,6 +26,7 @@ from engine.store.records import read_rows
 from engine.store.review import chained, decisions, held
 from engine.store.review.marks import PENDING
 from engine.store.review.spans import FoundSpan, activate, insert_spans, refresh, span_rows, weigh
+from engine.store.rows import JobRow
 from engine.store.shards import Shard, bounds
 from engine.store.store import Store
 from engine.store.summaries import corpus_row
@@ -68,6 +69,11 @@ def _alone(task: Task, work: Detection, done: int, total: int) -> None:
             insert_spans(connection, rows)
     if done < total:
         raise Stopped
+
+
+def shared(store: Store, job: JobRow, processes: int) -> Detection:
+    """Return what a helper does for a detection."""
+    return Detection(store, str(job.corpus_id), job.arguments, processes)
 
 
 class Detection:

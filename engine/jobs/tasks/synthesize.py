@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +23,16 @@ from engine.at_rest import files
 from engine.corpus.keyed import keyed_order
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
+from engine.jobs.models.cache import ENDPOINT, ModelCache
 from engine.jobs.models.catalogued import catalogue
 from engine.jobs.models.marks import counted, mark_tuned, marks_used, population_now
 from engine.jobs.worker.private import mechanisms
+from engine.jobs.worker.sharing import others
+from engine.jobs.worker.spreading import Pieces
 from engine.jobs.worker.task import Stopped, Task
 from engine.jobs.worker.used import Used
 from engine.json_types import JSON, JSONObject, as_list, as_object
-from engine.methods.base import Context, Step, parse_parameters
+from engine.methods.base import Context, Spreading, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
 from engine.store.database.schema import runs
@@ -64,11 +68,12 @@ def run(task: Task) -> None:
     method = get_method(row.method)
     claim = _reserved(task, row, method)
     position, begun = row.kept, time.monotonic()
-    context = _context(task, row, method, claim)
+    pieces = Pieces(task, _shared(task, row, method))
+    context = _context(task, row, method, claim, pieces)
     used = Used(context.generator, task)
     for step in used.watched(run_readable(method, context)):
         seconds, begun = time.monotonic() - begun, time.monotonic()
-        cursor = {"records": position + len(step.records)}
+        cursor = pieces.cursor(position + len(step.records))
         sample = [r.text for r in step.records]
         if step.snapshot is not None:
             shot = step.snapshot
@@ -77,6 +82,7 @@ def run(task: Task) -> None:
             )
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
             _commit(connection, task.store.session.key, task.run_id, position, step, seconds, used.since())
+            pieces.end(connection)
         position += len(step.records)
         task.check()
     if task.cancelled():
@@ -133,39 +139,66 @@ def _touched(method: Method) -> str:
     return f"{method.spec.title} reads private records without a formal guarantee; its output must stay inside."
 
 
-def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Context:
-    needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
+def _shared(task: Task, row: RunRow, method: Method) -> bool:
+    """Say whether others may make pieces of a run: not where a server writes, which one worker keeps busy."""
+    served = "generator" in method.spec.needs and row.model.startswith(ENDPOINT)
+    seen = not task.store.session.db.is_file or (task.crew is not None and task.crew.sees_workspace)
+    return others(task) and isinstance(method, Spreading) and not served and (seen or bare(row))
+
+
+def bare(row: RunRow) -> bool:
+    """Say whether texts of a run can be written without its workspace: from public and paid inputs with a model."""
+    from engine.methods import get_method
+
+    spec = get_method(row.method).spec
+    fitted = "train" in spec.needs or row.parameters.get("tuning", "none") != "none"
+    return spec.kind == "dp" and not fitted and not row.model.startswith(ENDPOINT)
+
+
+def public_context(store: Store, models: ModelCache, row: RunRow, method: Method) -> Context:
+    """Return what any worker may know of a run: its settings and models, and records where the method reads them.
+
+    Nothing of it is bound to a mechanism, and a method of kind `dp` gets no record.
+    """
+    needs, private = set(method.spec.needs), method.spec.kind == "dp"
     with store.session.db.read() as connection:
-        corpus = corpus_row(connection, task.corpus_id)
-    labels = _labels(task, row, method)
-    facts = store.ledger.facts_for(method, task.corpus_id, labels)
-    records = training_records(store, task.corpus_id)
+        corpus = corpus_row(connection, row.corpus_id)
+    spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     if "spans" in needs and not private:
-        spans = store.review.accepted_spans(task.corpus_id, "train", as_told=True)
-    else:
-        spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
-    models, values = task.models, parse_parameters(method.spec, row.parameters)
-    generator = models.generator(row.model, store.session, task.corpus_id, needs) if "generator" in needs else None
-    context = Context(
-        records=records.iloc[:0] if private else records,
+        spans = store.review.accepted_spans(row.corpus_id, "train", as_told=True)
+    generator = models.generator(row.model, store.session, row.corpus_id, needs) if "generator" in needs else None
+    return Context(
+        records=pd.DataFrame(columns=COLUMNS) if private else training_records(store, row.corpus_id),
         spans=spans,
         count=row.count,
-        parameters=values,
+        parameters=parse_parameters(method.spec, row.parameters),
         seed=row.seed,
         unit=corpus.unit,
         state=row.state_json,
         generator=generator,
-        operators=_operators(task, row) if "generator" in needs else None,
+        operators=_operators(store, models, row) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
-        detector=models.detector(store.review.detector_settings(task.corpus_id)) if "detector" in needs else None,
-        cancelled=task.cancelled,
-        progress=task.report,
+        detector=models.detector(store.review.detector_settings(row.corpus_id)) if "detector" in needs else None,
         surrogate_key=store.corpora.subkey("surrogate"),
         batch_size=getattr(generator, "texts_a_call", Context.batch_size),
+    )
+
+
+def _context(task: Task, row: RunRow, method: Method, claim: Guarantee, pieces: Pieces) -> Context:
+    needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
+    labels = _labels(task, row, method)
+    facts = store.ledger.facts_for(method, task.corpus_id, labels)
+    known = public_context(store, task.models, row, method)
+    values = known.parameters
+    context = replace(
+        known,
+        cancelled=task.cancelled,
+        progress=task.report,
+        spread=pieces,
         mechanisms=mechanisms(
             task,
-            records,
-            unit=corpus.unit,
+            training_records(store, task.corpus_id) if private else known.records,
+            unit=known.unit,
             cap=facts.cap,
             adjacency=claim.adjacency or "zero-out",
             bound=private and bool(claim.events),
@@ -233,11 +266,11 @@ def _scratch(task: Task) -> Path:
     return path
 
 
-def _operators(task: Task, row: RunRow) -> Operators:
+def _operators(store: Store, models: ModelCache, row: RunRow) -> Operators:
     """Return the run's prompt formats, with the templates and the language it was started with."""
     from engine.models.prompts.templates import with_templates
 
-    return with_templates(task.models.operators(row.model, task.store.session), as_object(row.manifest.get("prompts")))
+    return with_templates(models.operators(row.model, store.session), as_object(row.manifest.get("prompts")))
 
 
 def training_records(store: Store, corpus_id: str) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 from sqlalchemy import Connection, select
 
 from engine.jobs.worker.task import Stopped, frames
-from engine.json_types import JSON, JSONObject, as_list, as_object
+from engine.json_types import JSON, as_list, as_object
 from engine.store import shards
 from engine.store.database.schema import jobs
 from engine.store.rows import JobRow, job_of
@@ -69,8 +69,31 @@ class Work(Protocol):
         ...
 
 
-Kind = Callable[[Store, str, JSONObject, int], Work]
-"""Given the store, a corpus, a job's arguments and a number of processes, returns its work."""
+class Crew(Protocol):
+    """Helpers beside a worker.
+
+    sees_workspace: whether they read the workspace themselves.
+    """
+
+    count: int
+    sees_workspace: bool
+
+    @property
+    def processes(self) -> int:
+        """How many processes each worker may use on this machine."""
+        ...
+
+    def tend(self) -> None:
+        """Start what is missing; called from the main thread."""
+        ...
+
+    def close(self) -> None:
+        """End them all."""
+        ...
+
+
+Kind = Callable[[Store, JobRow, int], Work]
+"""Given the store, a job and a number of processes, returns its work."""
 Kinds = Callable[[], Mapping[str, Kind]]
 """Returns the kinds of jobs that are shared; asked late, since it loads them."""
 
@@ -80,10 +103,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def others(task: Task) -> bool:
+    """Say whether there may be others: slots of this machine, or workers that know its database."""
+    return task.crew is not None and (task.crew.count > 1 or not task.store.session.db.is_file)
+
+
 def shares(task: Task, records: int) -> bool:
     """Say whether others may share a job of so many records: slots of this machine, or who knows its database."""
-    others = task.crew is not None and (task.crew.count > 1 or not task.store.session.db.is_file)
-    return others and len(shards.bounds(records)) > 1
+    return others(task) and len(shards.bounds(records)) > 1
 
 
 class Coordinator:
@@ -282,12 +309,18 @@ class Helper:
     def _work_of(self, row: JobRow) -> Work:
         if self._opened is None or self._opened[0] != row.id:
             self.close()
-            made = self._kinds()[row.kind](self.store, str(row.corpus_id), row.arguments, self._most)
+            made = self._kinds()[row.kind](self.store, row, self._most)
             self._opened = row.id, made
         return self._opened[1]
 
     def _do(self, row: JobRow, claimed: Sequence[Shard]) -> None:
-        work, left, rows = self._work_of(row), list(claimed), list[Mapping[str, object]]()
+        work, rows = self._work_of(row), list[Mapping[str, object]]()
+        claimed, more_than_needed = claimed[: max(1, work.processes)], claimed[max(1, work.processes) :]
+        if more_than_needed:  # it does one after the other: somebody else is sooner there
+            with self._db.brief() as connection:
+                for shard in more_than_needed:
+                    shards.release(connection, shard)
+        left = list(claimed)
         watch = _Watch(self, left)
         if claimed[0].stage == "survey":
             for shard in claimed:

@@ -54,13 +54,14 @@ class Slots:
     """The slots of a worker, started when there is something to share.
 
     folder: the workspace's. count: workers in all, the one that starts them included. lock: that it holds.
-    left: told the name of one that ended.
+    left: told the name of one that ended. sees_workspace: whether they read it, which they do.
     """
 
     folder: Folder
     count: int
     lock: ProcessLock
     left: Callable[[str], None]
+    sees_workspace: bool = True
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _ended: int = 0
 
@@ -145,8 +146,17 @@ def serve(
     threading.Thread(target=_until_closed, name="end", daemon=True).start()
     helper = Helper(store, name, kinds, leaving.is_set, cores() // count)
     place = working_place(store.folder, store.session.key)
-    with store.session.db.brief() as connection:
-        queue.beat(connection, name, place)
+    helping(helper, place, leaving, log)
+
+
+def helping(helper: Helper, place: str, leaving: threading.Event, log: Callable[[str], None]) -> None:
+    """Help until `leaving` is set, under a lease of the helper's own.
+
+    Args:
+        helper: it is closed at the end. place: where it works. log: writes a line.
+    """
+    with helper.store.session.db.brief() as connection:
+        queue.beat(connection, helper.name, place)
     threading.Thread(target=_beat, args=(helper, place, leaving, log), name="beat", daemon=True).start()
     while not leaving.is_set():
         try:

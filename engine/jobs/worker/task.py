@@ -25,7 +25,7 @@ from engine.store.rows import JobRow
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.jobs.worker.slots import Slots
+    from engine.jobs.worker.sharing import Crew
 
 ASK_SECONDS = 0.25
 REPORT_SECONDS = 0.5
@@ -52,7 +52,7 @@ class Task:
         row: JobRow,
         models: ModelCache,
         leaving: Callable[[], bool],
-        crew: Slots | None = None,
+        crew: Crew | None = None,
     ) -> None:
         """Begin a job.
 

@@ -33,7 +33,7 @@ from engine.jobs.models.cache import ModelCache
 from engine.jobs.worker import slots
 from engine.jobs.worker.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
 from engine.jobs.worker.lock import ProcessLock
-from engine.jobs.worker.sharing import Helper, Kind
+from engine.jobs.worker.sharing import Crew, Helper, Kind
 from engine.jobs.worker.slots import Slots
 from engine.jobs.worker.task import Stopped, Task, frames
 from engine.store import queue
@@ -50,6 +50,8 @@ POLL_SECONDS = 0.25
 BEAT_SECONDS = 1.0
 RENEW_SECONDS = queue.LEASE_SECONDS / 6
 LOCK_TRIES = 20  # another process may hold the lock for an instant while it looks
+
+EXECUTOR, SLOTS, RAY = "UNDERSTUDY_EXECUTOR", "slots", "ray"
 
 Handler = Callable[[Task], None]
 
@@ -84,9 +86,17 @@ def handlers() -> dict[str, Handler]:
 
 def shared() -> dict[str, Kind]:
     """Return the kinds of jobs that several workers share, and what each does with a shard."""
-    from engine.jobs.tasks import detect
+    from engine.jobs.tasks import detect, writing
 
-    return {"detect": detect.Detection}
+    return {"detect": detect.shared, "synthesize": writing.Writing}
+
+
+def executor() -> str:
+    """Return what computes for a worker: its own slots, or Ray; slots where it is not said."""
+    said = os.environ.get(EXECUTOR, "").strip().lower()
+    if said not in ("", SLOTS, RAY):
+        log(f"{EXECUTOR} is neither {SLOTS} nor {RAY}: {SLOTS} are used")
+    return RAY if said == RAY else SLOTS
 
 
 def log(line: str) -> None:
@@ -138,10 +148,16 @@ class Worker:
         self._unwritten: list[tuple[str, str, str | None]] = []
         self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._place = working_place(store.folder, store.session.key)
-        self._slots = Slots(
-            store.folder, workers if lock else 1, lock or ProcessLock(store.folder.worker_lock), self._left
-        )
+        self._slots = self._crew(workers, lock)
         self._helper = Helper(store, self.name, shared, self.leaving.is_set, self._slots.processes)
+
+    def _crew(self, workers: int, lock: ProcessLock | None) -> Crew:
+        if lock is not None and executor() == RAY:
+            from engine.jobs.cluster.crew import RayCrew
+
+            return RayCrew(self.store, workers, self._left, log)
+        folder = self.store.folder
+        return Slots(folder, workers if lock else 1, lock or ProcessLock(folder.worker_lock), self._left)
 
     def work(self) -> None:
         """Work both lanes until idle for long enough or asked to leave."""

@@ -56,6 +56,10 @@ class Written:
     texts: list[str | None]
     dropped: dict[str, int]
 
+    def as_dict(self, made: int) -> JSONObject:
+        """Return what a piece of a run is made of."""
+        return {"texts": self.texts, "made": made, "dropped": self.dropped}
+
 
 class Writer:
     """Writes tasks with the run's model and operators."""

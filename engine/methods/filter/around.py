@@ -21,7 +21,8 @@ from pydantic import BaseModel, Field, create_model
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
-from engine.methods.base import Context, Facts, Method, MethodSpec, Plan, Step
+from engine.json_types import JSON
+from engine.methods.base import Context, Facts, Make, Method, MethodSpec, Plan, Spreading, Step
 from engine.methods.filter.parameters import FilterParameters
 from engine.methods.filter.parts import post_filter
 from engine.methods.filter.stages import PostFilter, placeholders
@@ -113,6 +114,12 @@ class FilteredMethod:
         inner = replace(context, parameters=self._inner(context.parameters))
         for step in self.inner.run(inner):
             yield _filtered(step, post)
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what makes pieces of the inner method."""
+        if not isinstance(self.inner, Spreading):
+            raise InternalError(f"method {self.inner.spec.id!r} has no pieces")
+        return self.inner.maker(replace(context, parameters=self._inner(context.parameters)), known)
 
     def _inner(self, parameters: BaseModel) -> BaseModel:
         names = self.inner.spec.parameters.model_fields

@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Required, TypedDict, cast
 
+import numpy as np
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON, JSONObject, as_list, as_number
 from engine.methods import label_list
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step
+from engine.methods.batches import TRIES, plain_label, written
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.public import invention
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
 
 READING, NOTED = "read private records", "steering"
-_TRIES = 4
 _READ_TOKENS_A_SECOND = 3000  # two CPU cores, built-in model
 
 
@@ -44,6 +46,7 @@ class State(TypedDict, total=False):
     position: Required[int]
     kept: Required[int]
     waiting: list[str | None]
+    failed: list[str | None]
 
 
 class DpSteerMethod:
@@ -109,6 +112,10 @@ class DpSteerMethod:
             yield Step(dict(state), (), {"made": 0, "kept": 0}, READING, 1, 1, diagnostics={NOTED: noted})
         yield from run.write(state, found)
 
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes with the moved model; the sum was drawn before."""
+        return maker(context, known)
+
 
 class _Run:
     """One run: its model, its noise as reserved."""
@@ -117,12 +124,9 @@ class _Run:
         if context.mechanisms is None or context.guarantee is None or context.facts is None:
             raise InternalError("the method was started without mechanisms or a guarantee")
         assert isinstance(context.parameters, DpSteerParameters)
-        model: object = context.generator
-        if not isinstance(model, Steerable):
-            raise UserError("dp-steer needs a model whose hidden states can be moved: bring one in on the Models page")
+        self.model: Steerable = model_of(context)
         self.context, self.p, self.facts = context, context.parameters, context.facts
         self.mechanisms, self.level = context.mechanisms, context.guarantee.noise[claim.SUM]
-        self.model: Steerable = model
         self.writer = pe.Writer(context, self.p)
         self.layers = public.layers_of(self.model.depth, self.p.depth, self.p.layers)
 
@@ -133,7 +137,7 @@ class _Run:
             UserError: the model gives too few usable texts.
         """
         wanted, done = self.p.public_texts, state["tried"]
-        if done > _TRIES * wanted + 32:
+        if done > TRIES * wanted + 32:
             raise UserError(
                 f"the model gave {len(state['texts'])} usable texts of {wanted} wanted after {done} tries: use another "
                 "model, or ask for other words or another domain"
@@ -195,32 +199,43 @@ class _Run:
         Raises:
             UserError: the moved model gives too few usable texts.
         """
-        context = self.context
-        while state["kept"] < context.count and not context.cancelled():
-            if state["position"] > _TRIES * context.count + 32:
-                raise UserError(
-                    f"the moved model gave {state['kept']} usable texts of {context.count} wanted after "
-                    f"{state['position']} tries: ask for less strength, other words, or use another model"
-                )
-            waiting = state["waiting"]
-            size = min(self.writer.batch_size(context.count), len(waiting))
-            tasks = [
-                invention(self.writer, self.p, waiting[i], context.seed, state["position"] + i) for i in range(size)
-            ]
-            with self.model.moved(found.moves):
-                written = self.writer.write(tasks, "steered", state["position"], worked=state["kept"] > 0)
-            made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
-            # A text that failed leaves its label's place to the next batch.
-            left = [task.label for text, task in zip(written.texts, tasks, strict=True) if text is None]
-            state = state.copy()
-            state["position"] += size
-            state["kept"] += len(made)
-            state["waiting"] = left + waiting[size:]
-            yield Step(
-                state=dict(state),
-                records=tuple(SyntheticRecord(text, label) for text, label in made),
-                funnel={"made": size, **written.dropped, "kept": len(made)},
-                stage="generating",
-                done=state["kept"],
-                total=context.count,
-            )  # fmt: skip
+        moves: JSON = [[layer, move.tolist()] for layer, move in sorted(found.moves.items())]
+        size = self.writer.batch_size(self.context.count)
+        yield from written(
+            self.context, state, size, plain_label, moves, maker(self.context, moves), "the moved model",
+            "ask for less strength, other words, or use another model",
+        )  # fmt: skip
+
+
+def maker(context: Context, known: JSON) -> Make:
+    """Return what has the moved model write a text for each label that a piece asks for.
+
+    Args:
+        known: what to add to each layer, as the noisy sum gave it.
+    """
+    p, model = context.parameters, model_of(context)
+    assert isinstance(p, DpSteerParameters)
+    writer = pe.Writer(context, p)
+    moves = {int(as_number(layer) or 0): np.array(move) for layer, move in map(as_list, as_list(known))}
+
+    def make(piece: Piece) -> JSONObject:
+        tasks = [
+            invention(writer, p, plain_label(label), context.seed, piece.start + i)
+            for i, label in enumerate(as_list(piece.asked))
+        ]
+        with model.moved(moves):
+            return writer.write(tasks, "steered", piece.start, worked=True).as_dict(len(tasks))
+
+    return make
+
+
+def model_of(context: Context) -> Steerable:
+    """Return the run's model.
+
+    Raises:
+        UserError: its states cannot be moved.
+    """
+    model: object = context.generator
+    if not isinstance(model, Steerable):
+        raise UserError("dp-steer needs a model whose hidden states can be moved: bring one in on the Models page")
+    return model

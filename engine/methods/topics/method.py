@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
-from engine.errors import InternalError, UserError
+from engine.errors import InternalError
+from engine.json_types import JSON, JSONObject, as_list, as_number
 from engine.methods import label_list
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, Step, alone
+from engine.methods.batches import written
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.claim import FLOATING
 from engine.methods.topics import claim, histogram
@@ -33,6 +35,7 @@ from engine.methods.topics.parameters import DpTopicsParameters
 from engine.methods.topics.public import PublicTopics, check_embedder, load_topics
 from engine.methods.tuned import common as ft
 from engine.methods.tuned.claim import rate_of, training_of
+from engine.models.threads import one_thread
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
     from engine.models.tune.tunable import Tunable
 
 FARTHER = "dropped: another candidate suited its topic"
-_TRIES = 4
 _SMALL, _SELDOM = 2_000_000, 5  # trained values whose state is stored at every step; how seldom otherwise
 
 
@@ -54,6 +56,7 @@ class State(TypedDict, total=False):
     kept: Required[int]
     cells: list[Stored]
     waiting: list[int]
+    failed: list[int]
 
 
 class DpTopicsMethod:
@@ -127,6 +130,15 @@ class DpTopicsMethod:
         if state["kept"] < context.count and not context.cancelled():
             yield from run.write(state)
 
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes from the cells that were bought; a fitted model lies in the run's folder."""
+        p = context.parameters
+        assert isinstance(p, DpTopicsParameters)
+        if p.tuning == "noisy":
+            prompts = ft.TunedPrompts(context.operators, False, pe.resolved(p.domain), p.kind, load_topics().first)
+            context = replace(context, generator=ft.kept_writer(context), operators=prompts)
+        return _Writing(context, p, known).make
+
 
 class _Run:
     """One run: its topics, its noise as reserved, and the model that is fitted, if one is."""
@@ -143,10 +155,6 @@ class _Run:
         check_embedder(self.topics, self.embedder.embed(["public"]))
         self.mechanisms.keep_topics(self.topics.centres)
         self.tuned = _Tuned(self) if self.p.tuning == "noisy" else None
-
-    def keys(self, leaf: int, rng: random.Random) -> tuple[str, ...]:
-        """Return the key words that a prompt shows: any of a leaf's, or those a training showed the model."""
-        return self.topics.shown(leaf, rng) if self.tuned is None else self.topics.first(leaf)
 
     def parts(self) -> list[Part]:
         """Buy the histogram: a question a step from the root, and one of lengths."""
@@ -181,56 +189,65 @@ class _Run:
         Raises:
             UserError: the model gives too few usable texts.
         """
-        context, p = self.context, self.p
-        given = context if self.tuned is None else replace(
-            context, generator=self.tuned.writer(), operators=self.tuned.prompts
+        context, p, tuned = self.context, self.p, self.tuned
+        if tuned is not None:
+            spread = context.spread if tuned.prompts.shared else alone
+            context = replace(context, generator=tuned.writer(), operators=tuned.prompts, spread=spread)
+        known = cast(JSON, state["cells"])
+        writing = _Writing(context, p, known)
+        yield from written(
+            context, state, writing.size, writing.label_of, known, writing.make, "the model",
+            "use another model, or ask for other words or another domain",
         )  # fmt: skip
-        writer = pe.Writer(given, p)
-        parts = [histogram.part_of(one) for one in state["cells"]]
-        state = state.copy()
-        while state["kept"] < context.count and not context.cancelled():
-            if state["position"] > _TRIES * context.count + 32:
-                raise UserError(
-                    f"the model gave {state['kept']} usable texts of {context.count} wanted after "
-                    f"{state['position']} tries: use another model, or ask for other words or another domain"
-                )
-            size = max(1, writer.batch_size(context.count * p.candidates) // p.candidates)
-            batch, rest = state["waiting"][:size], state["waiting"][size:]
-            asked = [self._asked(parts, parts[place], state["position"] + i) for i, place in enumerate(batch)]
-            tasks = [task for own in asked for task in own]
-            worked = state["kept"] > 0
-            written = writer.write(tasks, "topics", state["position"], worked=worked)
-            kept = self._chosen([parts[place] for place in batch], written.texts, state["position"])
-            dropped = Counter(written.dropped)
-            dropped[FARTHER] += sum(text is not None for text in written.texts) - len(
-                [text for text in kept if text is not None]
-            )
-            made = [
-                SyntheticRecord(text, parts[place].label)
-                for text, place in zip(kept, batch, strict=True) if text is not None
-            ]  # fmt: skip
-            # An output whose every candidate failed leaves its cell to the next batch.
-            left = [place for text, place in zip(kept, batch, strict=True) if text is None] + rest
-            state["position"] += len(batch)
-            state["kept"] += len(made)
-            state["waiting"] = left
-            yield Step(
-                state=dict(state), records=tuple(made), funnel={"made": len(tasks), **dropped, "kept": len(made)},
-                stage="generating", done=state["kept"], total=context.count,
-            )  # fmt: skip
 
-    def _asked(self, parts: list[Part], part: Part, position: int) -> list[pe.Task]:
+
+class _Writing:
+    """Writes from cells: several candidates an output, of which one is chosen.
+
+    known: the cells, as the histogram gave them.
+    """
+
+    def __init__(self, context: Context, p: DpTopicsParameters, known: JSON) -> None:
+        if context.embedder is None:
+            raise InternalError("the method was started without embedder")
+        self.context, self.p, self.embedder = context, p, context.embedder
+        self.topics: PublicTopics = load_topics()
+        self.writer = pe.Writer(context, p)
+        self.parts = [histogram.part_of(cast(Stored, one)) for one in as_list(known)]
+        self.size = max(1, self.writer.batch_size(context.count * p.candidates) // p.candidates)
+
+    def label_of(self, place: JSON) -> str | None:
+        """Return the label of a cell's texts."""
+        return self.parts[int(as_number(place) or 0)].label
+
+    def make(self, piece: Piece) -> JSONObject:
+        """Return a text for each cell that a piece asks for, None where every candidate failed."""
+        batch = [self.parts[int(as_number(place) or 0)] for place in as_list(piece.asked)]
+        asked = [self._asked(part, piece.start + i) for i, part in enumerate(batch)]
+        tasks = [task for own in asked for task in own]
+        made = self.writer.write(tasks, "topics", piece.start, worked=True)
+        kept = self._chosen(batch, made.texts, piece.start)
+        dropped = Counter(made.dropped)
+        dropped[FARTHER] += sum(text is not None for text in made.texts) - sum(text is not None for text in kept)
+        return pe.Written(kept, dict(dropped)).as_dict(len(tasks))
+
+    def _keys(self, leaf: int, rng: random.Random) -> tuple[str, ...]:
+        """Return the key words that a prompt shows: any of a leaf's, or those a training showed the model."""
+        return self.topics.first(leaf) if self.p.tuning == "noisy" else self.topics.shown(leaf, rng)
+
+    def _asked(self, part: Part, position: int) -> list[pe.Task]:
         """Return the candidates of one output: a leaf of its topic each, by how many public texts the leaf has."""
         rng = pe.rng_of(self.context.seed, "condition", position)
         leaves = self.topics.below(part.node)
-        words = histogram.words_of(part, parts, self.p.words, rng)
+        words = histogram.words_of(part, self.parts, self.p.words, rng)
         drawn = rng.choices(leaves, weights=[float(self.topics.weights[leaf]) for leaf in leaves], k=self.p.candidates)
-        return [pe.Task("invent", part.label, words, keywords=self.keys(leaf, rng)) for leaf in drawn]
+        return [pe.Task("invent", part.label, words, keywords=self._keys(leaf, rng)) for leaf in drawn]
 
     def _chosen(self, parts: list[Part], texts: list[str | None], position: int) -> list[str | None]:
         """Return one text an output: one at random of those that fall into its topic, else the one nearest to it."""
         usable = [text for text in texts if text is not None]
-        rows = iter(self.embedder.embed(usable)) if usable else iter(())
+        with one_thread():  # so that whoever shares the run finds the same
+            rows = iter(self.embedder.embed(usable)) if usable else iter(())
         found: list[str | None] = []
         for i, part in enumerate(parts):
             own = [text for text in texts[i * self.p.candidates : (i + 1) * self.p.candidates] if text is not None]

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack, cast
 
 from engine.at_rest import files
-from engine.errors import InternalError, UserError
-from engine.methods.base import Context, Facts, Step, SyntheticRecord
+from engine.errors import InternalError
+from engine.json_types import JSON, JSONObject, as_list, as_number
+from engine.methods.base import Context, Facts, Make, Piece, Step, alone
+from engine.methods.batches import plain_label, written
 from engine.methods.evolution import common as pe
 from engine.methods.tuned.parameters import TuningParameters
 from engine.models.builtin.format import LENGTH_EDGES
@@ -29,7 +31,6 @@ TUNED = "tuned"
 TOKENS_A_CHARACTER = 1 / 3.3
 SECONDS_A_TRAINED_TOKEN = 1 / 1500  # one CPU core that is fast in bfloat16, built-in model, adapters
 _WHOLE = 1.6  # times as many where every weight is trained
-_TRIES = 4
 LONGEST = 480
 LENGTHS = (*LENGTH_EDGES, LONGEST)
 """Lengths in words that stand for the length tokens; the last for all above."""
@@ -45,6 +46,7 @@ class TuningState(TypedDict, total=False):
     position: Required[int]
     kept: Required[int]
     waiting: list[tuple[str | None, int]]
+    failed: list[tuple[str | None, int]]
 
 
 def state_of(context: Context) -> TuningState:
@@ -64,10 +66,15 @@ class TunedPrompts:
         self, operators: Operators | None, bare: bool, domain: str, kind: str,
         keys: Callable[[int], Sequence[str]] | None = None,
     ) -> None:  # fmt: skip
-        self._operators, self._domain, self._kind = None if bare else operators, domain, kind
+        self._operators, self.domain, self._kind = None if bare else operators, domain, kind
         self._keys = keys
         if operators is None and not bare:
             raise InternalError("the method was started without operators")
+
+    @property
+    def shared(self) -> bool:
+        """Whether other workers can write with the tuned model: the built-in network, as it was kept."""
+        return self._operators is not None
 
     def head(self, label: str | None, words: int, topic: int | None = None) -> str:
         """Return what stands in front of a text of this label, length and public topic."""
@@ -77,13 +84,13 @@ class TunedPrompts:
     def _head(self, label: str | None, words: int, keys: Sequence[str]) -> str:
         if self._operators is not None:
             own: OperatorInputs = {
-                "domain": self._domain, "kind": self._kind, "label": label or "", "words": max(1, words)
+                "domain": self.domain, "kind": self._kind, "label": label or "", "words": max(1, words)
             }  # fmt: skip
             if keys:
                 own["keywords"] = keys
             return self._operators.prompt("invent", **own)
         shown = (f", {label}" if label else "") + (f", about {', '.join(keys)}" if keys else "")
-        return f"{(self._kind or self._domain).capitalize()}{shown}, up to {length_of(words)} words.\n\n"
+        return f"{(self._kind or self.domain).capitalize()}{shown}, up to {length_of(words)} words.\n\n"
 
     def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the prompt of one text; key words are shown where training showed them."""
@@ -139,14 +146,29 @@ def writer_of(context: Context, net: Tunable) -> Generator:
     return writer
 
 
+def kept_writer(context: Context) -> Generator:
+    """Return the generator of the tuned built-in network that lies in the run's folder.
+
+    Raises:
+        InternalError: none lies there.
+    """
+    from engine.models.builtin.decoder.folders import load_folder
+    from engine.models.builtin.language_model import BuiltinGenerator
+
+    if context.scratch is None or not isinstance(context.generator, BuiltinGenerator):
+        raise InternalError("the tuned model of this run is not at hand")
+    net = load_folder(context.scratch / TUNED).to(context.generator.net.embed_tokens.weight.device)
+    writer = context.generator.with_net(net, "builtin-tuned")
+    writer.watch(context.cancelled)
+    return writer
+
+
 def write(
     context: Context,
     p: TuningParameters,
     generator: Generator,
     prompts: TunedPrompts,
     state: TuningState,
-    *,
-    temperature: float | None = None,
 ) -> Iterator[Step]:
     """Yield one step a batch until `count` texts are written.
 
@@ -157,32 +179,35 @@ def write(
         UserError: the tuned model gives too few usable texts.
     """
     writer = pe.Writer(replace(context, generator=generator, operators=prompts), p)
-    state = state.copy()
-    while state["kept"] < context.count and not context.cancelled():
-        waiting = state["waiting"]
-        if state["position"] > _TRIES * context.count + 32:
-            raise UserError(
-                f"the tuned model gave {state['kept']} usable texts of {context.count} wanted after "
-                f"{state['position']} tries: train it for more steps, or with less noise, or use another model"
-            )
-        batch = waiting[: min(writer.batch_size(context.count), len(waiting))]
-        tasks = [pe.Task("invent", label, words) for label, words in batch]
-        worked = state["kept"] > 0
-        written = writer.write(tasks, "tuned", state["position"], temperature=temperature, worked=worked)
-        made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
-        # A text that failed leaves its label and length to the next batch.
-        left = [one for one, text in zip(batch, written.texts, strict=True) if text is None] + waiting[len(batch) :]
-        state["position"] += len(batch)
-        state["kept"] += len(made)
-        state["waiting"] = left
-        yield Step(
-            state=dict(state),
-            records=tuple(SyntheticRecord(text, label) for text, label in made),
-            funnel={"made": len(batch), **written.dropped, "kept": len(made)},
-            stage="generating",
-            done=state["kept"],
-            total=context.count,
-        )
+    spread = context.spread if prompts.shared else alone
+    size = writer.batch_size(context.count)
+    yield from written(
+        replace(context, spread=spread), state, size, lambda one: plain_label(as_list(one)[0]), prompts.domain,
+        _maker(writer), "the tuned model", "train it for more steps, or with less noise, or use another model",
+    )  # fmt: skip
+
+
+def maker(context: Context, known: JSON) -> Make:
+    """Return what writes with the tuned model as it was kept in the run's folder.
+
+    Args:
+        known: the domain of prompts.
+    """
+    p = context.parameters
+    assert isinstance(p, TuningParameters)
+    prompts = TunedPrompts(context.operators, False, str(known), p.kind)
+    return _maker(pe.Writer(replace(context, generator=kept_writer(context), operators=prompts), p))
+
+
+def _maker(writer: pe.Writer) -> Make:
+    def make(piece: Piece) -> JSONObject:
+        tasks = [
+            pe.Task("invent", plain_label(label), int(as_number(words) or 0))
+            for label, words in map(as_list, as_list(piece.asked))
+        ]
+        return writer.write(tasks, "tuned", piece.start, worked=True).as_dict(len(tasks))
+
+    return make
 
 
 def trained_step(state: TuningState, step: int, total: int, losses: Sequence[float] | None) -> Step:

@@ -16,7 +16,8 @@ from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.json_types import JSON
+from engine.methods.base import Context, Facts, Make, MethodSpec, Plan, Step
 from engine.methods.evolution import common as pe
 from engine.methods.tuned import common as ft
 from engine.methods.tuned.claim import guarantee_of, rate_of, schedule, training_of
@@ -97,6 +98,10 @@ class DpFinetuneMethod:
         if "waiting" not in state:
             state["waiting"] = run.wanted()
         yield from ft.write(context, run.p, ft.writer_of(context, run.net), run.prompts, state)
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes with the tuned model."""
+        return ft.maker(context, known)
 
 
 class _Run:

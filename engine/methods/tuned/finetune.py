@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.json_types import JSON
+from engine.methods.base import Context, Facts, Make, MethodSpec, Plan, Step
+from engine.methods.tuned import common as ft
 from engine.methods.tuned.parameters import PlainParameters
 from engine.methods.tuned.run import plan_of, run_plain
 
@@ -53,3 +55,7 @@ class FinetuneMethod:
     def run(self, context: Context) -> Iterator[Step]:
         """Yield steps of training, then one step a batch until `count` usable texts are made."""
         yield from run_plain(context)
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes with the tuned model."""
+        return ft.maker(context, known)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
-from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.json_types import JSON
+from engine.methods.base import Context, Facts, Make, MethodSpec, Plan, Step
+from engine.methods.tuned import common as ft
 from engine.methods.tuned.parameters import GoldfishParameters
 from engine.methods.tuned.run import plan_of, run_plain
 
@@ -61,3 +63,7 @@ class GoldfishMethod:
         p = context.parameters
         assert isinstance(p, GoldfishParameters)
         yield from run_plain(context, Goldfish(p.drop_every, p.hash_context))
+
+    def maker(self, context: Context, known: JSON) -> Make:
+        """Return what writes with the tuned model."""
+        return ft.maker(context, known)

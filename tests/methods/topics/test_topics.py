@@ -17,7 +17,7 @@ from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.topics import histogram
 from engine.methods.topics.claim import questions
 from engine.methods.topics.histogram import CLASSES, Part
-from engine.methods.topics.method import _Run
+from engine.methods.topics.method import _Run, _Writing
 from engine.methods.topics.public import PublicTopics, check_embedder, load_topics
 from engine.models.prompts.operators_builtin import BuiltinOperators
 from tests.audit.toy import Models
@@ -224,7 +224,8 @@ def test_the_counts_decide_what_is_written():
         right = sum(part.weight for part in parts if topics.paths[leaf][: len(part.node)] == part.node)
         assert right / total > 0.9
         assert sum(part.weight for part in parts if part.words in (CLASSES[0], ANY_LENGTH)) / total > 0.9
-        asked = run._asked(parts, max(parts, key=lambda part: part.weight), 0)
+        writing = _Writing(world.context(), world.parameters, [part.stored() for part in parts])
+        asked = writing._asked(max(parts, key=lambda part: part.weight), 0)
         assert {word for task in asked for word in task.keywords} <= {
             word for below in topics.below(topics.paths[leaf][:1]) for word in topics.keys[below]
         }
@@ -248,7 +249,7 @@ def test_a_text_that_falls_into_its_topic_is_kept_before_others():
     topics = load_topics()
     leaf, away = topics.below((4,))[0], topics.below((11,))[0]
     world = World(table([leaf] * 20), candidates=3)
-    run = _Run(world.context())
+    run = _Writing(world.context(), world.parameters, [])
     part = Part(None, topics.paths[leaf][:1])
     texts = [f"leaf{away} one", f"leaf{leaf} two", None, "no such leaf", None, f"leaf{away} four"]
     assert run._chosen([part, part], texts, 0)[0] == f"leaf{leaf} two"

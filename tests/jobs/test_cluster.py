@@ -1,0 +1,209 @@
+"""Ray as executor: what it computes is what a worker computes, and nothing of it listens, spills or stays."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.at_rest import header, keys
+from engine.errors import UserError
+from engine.jobs.cluster import crew as cluster
+from engine.jobs.cluster.bulk import Bulk
+from engine.jobs.cluster.crew import RayCrew
+from engine.jobs.tasks import detect, synthesize
+from engine.jobs.worker import launch, slots, worker
+from engine.models.builtin.language_model import BuiltinGenerator
+from engine.store import queue
+from engine.store.disk.encryption import encryption
+from engine.workspace import open_workspace
+from tests.jobs import test_shards
+from tests.jobs.conftest import wait
+from tests.jobs.sharing_worker import CALL, RECORDS
+from tests.jobs.test_pieces import finish, taken, texts
+from tests.jobs.test_shards import free, imported, left_over
+
+NEEDED = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason='pip install -e ".[cluster]"')
+SIZE, SHARD = 2_000, 250
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    """Return a workspace, empty, whose worker is not started by itself."""
+    monkeypatch.setenv(RECORDS, str(SHARD))
+    monkeypatch.setattr("engine.store.shards.LEAST", SHARD)
+    monkeypatch.setattr(launch, "worker_command", test_shards.command)
+    opened = open_workspace(tmp_path / "workspace", "tester")
+    monkeypatch.setattr(opened.session, "_start_worker", None)
+    yield opened
+    opened.jobs.stop_worker()
+    opened.close()
+
+
+def detected(workspace, corpus):
+    """Detect alone and return the rows."""
+    task = test_shards.taken(workspace, corpus)
+    detect.run(task)
+    with workspace.session.db.write() as connection:
+        queue.finish(connection, task.id, "done")
+    return test_shards.found(workspace, corpus)
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@NEEDED
+def test_detect_and_generate_of_two_thousand_are_what_one_worker_makes(workspace, monkeypatch):
+    corpus = imported(workspace, SIZE)
+    expected = detected(workspace, corpus)
+    settings = {"count": SIZE, "parameters": {"words": 12}, "seed": 5}
+    alone = workspace.jobs.synthesize(corpus.id, "public", **settings)
+    task = taken(workspace, helped=False)
+    synthesize.run(task)
+    finish(workspace, task)
+    with workspace.session.db.write() as connection:
+        queue.leave(connection, "w1")
+
+    monkeypatch.setenv(worker.EXECUTOR, "ray")
+    monkeypatch.setenv(slots.ENVIRONMENT, "3")  # a Ray of two processors, and the worker itself
+    before = {process.pid for process in psutil.process_iter()}
+    job = workspace.jobs.detect(corpus.id)
+    workspace.jobs.ensure_worker()
+    listening, parts = set(), set()
+    pid = None
+    while workspace.jobs.get(job).state not in ("done", "failed"):
+        pid = workspace.jobs.worker_status()["pid"] or pid
+        for process in psutil.Process(pid).children(recursive=True) if pid else ():
+            try:
+                found = process.net_connections()
+            except psutil.Error:
+                continue
+            parts.add(process.pid)
+            listening |= {one.laddr.ip for one in found if one.status == psutil.CONN_LISTEN}
+        with workspace.session.db.read() as connection:
+            rows = connection.exec_driver_sql("SELECT DISTINCT worker FROM shards WHERE worker IS NOT NULL").all()
+        parts |= {row[0] for row in rows}
+        time.sleep(0.25)
+    job = workspace.jobs.get(job)
+    assert job.state == "done", (job.error, workspace.folder.worker_log.read_text())
+    assert test_shards.found(workspace, corpus) == expected
+    assert len({part for part in parts if isinstance(part, str)}) == 3, "the worker and two helpers"
+    assert listening
+    assert {ip.removeprefix("::ffff:") for ip in listening} == {"127.0.0.1"}
+
+    run = workspace.jobs.synthesize(corpus.id, "public", **settings)
+    made = wait(workspace, workspace.runs.get(run).job_id, seconds=400)
+    assert made.state == "done", made.error
+    assert texts(workspace, run) == texts(workspace, alone)
+    assert workspace.runs.get(run).funnel == workspace.runs.get(alone).funnel
+    assert left_over(workspace) == [0, 0]
+    log = workspace.folder.worker_log.read_text()
+    assert "helping:" not in log
+    assert "slot:" not in log
+    workspace.jobs.stop_worker()
+    ended = [p for p in psutil.process_iter(["name"]) if p.pid not in before and "raylet" in (p.info["name"] or "")]
+    assert ended == []
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@NEEDED
+def test_processes_of_ray_and_the_worker_killed_in_the_middle_change_no_text(workspace, monkeypatch):
+    monkeypatch.setattr(BuiltinGenerator, "texts_a_call", 8)
+    corpus = imported(workspace, 10)
+    settings = {"count": 1_500, "parameters": {"words": 12}, "seed": 6}
+    alone = workspace.jobs.synthesize(corpus.id, "public", **settings)
+    task = taken(workspace, helped=False)
+    synthesize.run(task)
+    finish(workspace, task)
+    with workspace.session.db.write() as connection:
+        queue.leave(connection, "w1")
+    monkeypatch.setenv(worker.EXECUTOR, "ray")
+    monkeypatch.setenv(slots.ENVIRONMENT, "3")
+    monkeypatch.setenv(CALL, "8")
+    run = workspace.jobs.synthesize(corpus.id, "public", **settings)
+    job = workspace.runs.get(run).job_id
+    workspace.jobs.ensure_worker()
+    hit = []
+    for whom in ("process", "worker"):
+        while not (mine := computing(workspace)):
+            assert workspace.jobs.get(job).state in ("queued", "running"), workspace.jobs.get(job).error
+            time.sleep(0.05)
+        (mine[0] if whom == "process" else psutil.Process(workspace.jobs.worker_status()["pid"])).kill()
+        hit.append(workspace.runs.get(run).kept)
+        if whom == "worker":
+            assert free(workspace.folder)
+            monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
+            workspace.jobs.ensure_worker()
+    assert max(hit) < 1_500
+    made = wait(workspace, job, seconds=600)
+    assert made.state == "done", made.error
+    assert texts(workspace, run) == texts(workspace, alone)
+    assert workspace.runs.get(run).funnel == workspace.runs.get(alone).funnel
+    assert workspace.audit.verify()["ok"]
+    workspace.jobs.stop_worker()
+    assert list(Path(tempfile.gettempdir()).glob(f"{cluster.PREFIX}*")) == []
+
+
+def computing(workspace):
+    """Return the processes of Ray that a worker asks, once they have a piece in hand."""
+    pid = workspace.jobs.worker_status()["pid"]
+    with workspace.session.db.read() as connection:
+        claimed = connection.exec_driver_sql("SELECT count(DISTINCT worker) FROM shards WHERE state = 'claimed'")
+        if pid is None or claimed.scalar_one() < 3:
+            return []
+    with suppress(psutil.Error):
+        return [p for p in psutil.Process(pid).children(recursive=True) if p.name().startswith("ray::Bulk")]
+    return []
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
+def test_without_the_package_it_says_what_to_do(workspace):
+    crew = RayCrew(workspace, 3, lambda name: None, lambda line: None)
+    with pytest.raises(UserError, match=r'pip install -e "\.\[cluster\]"'):
+        crew.tend()
+    crew.close()
+
+
+def test_an_encrypted_workspace_refuses_it(tmp_path, monkeypatch):
+    pytest.importorskip("sqlcipher3")
+    monkeypatch.setattr(cluster, "find_spec", lambda name: object())
+    path = encryption.encrypt(header.passphrase("correct horse battery", new=True), tmp_path / "w", "tester")
+    workspace = open_workspace(path, "tester")
+    try:
+        crew = RayCrew(workspace, 3, lambda name: None, lambda line: None)
+        with pytest.raises(UserError, match="encrypted workspace"):
+            crew.tend()
+    finally:
+        workspace.close()
+        keys.drop(path)
+
+
+def test_an_error_there_is_told_without_its_words(monkeypatch):
+    answer = Bulk().detect("Zanzibarnacle is no JSON", [])
+    assert set(answer) == {"failed"}
+    assert "Zanzibarnacle" not in answer["failed"]
+
+
+def test_what_sees_records_or_weights_stays_with_the_worker():
+    runs = [
+        ("public", {}, True), ("filter:public", {}, True), ("dp-steer", {}, True), ("dp-topics", {}, True),
+        ("dp-topics", {"tuning": "noisy"}, False), ("dp-finetune", {}, False), ("finetune", {}, False),
+        ("surrogate", {}, False),
+    ]  # fmt: skip
+    for method, parameters, expected in runs:
+        row = type("Row", (), {"method": method, "parameters": parameters, "model": "builtin"})
+        assert synthesize.bare(row) is expected, method
+    assert not synthesize.bare(type("Row", (), {"method": "public", "parameters": {}, "model": "endpoint:x"}))
+
+
+@pytest.mark.parametrize(("said", "meant"), [("", "slots"), ("slots", "slots"), ("Ray ", "ray"), ("dask", "slots")])
+def test_what_computes(monkeypatch, said, meant):
+    monkeypatch.setenv(worker.EXECUTOR, said)
+    assert worker.executor() == meant
