@@ -115,6 +115,7 @@ def workspace_on(folder: Path, address: str) -> Path:
 # Files of `tests` whose tests run on both databases; named are those that take the file of SQLite in hand, or take
 # minutes. What else there is in `tests/store` asks the same questions of the database as these do.
 BOTH: dict[str, tuple[str, ...]] = {
+    "store/budget/test_held_people.py": (),
     "store/budget/test_ledger.py": (),
     "store/budget/test_limit_of_several.py": ("test_a_workspace_of_the_first_edition_counts_its_largest_corpus",),
     "store/budget/test_short_recognition.py": ("test_a_large_chat_is_recognised_in_sane_time",),

@@ -338,6 +338,7 @@ def release(page: Any, workspace: Any, run_id: str, folder: Path, *, ends: bool 
         )
         settled(page)
     assert workspace.runs.approval_counts(run_id)["pending"] == 0
+    page.get_by_test_id("stMain").evaluate("one => one.scrollTo(0, 0)")
     picture(page, "release")
     key(page, "release.build").get_by_role("button").click()
     sure = key(page, "release.build.sure").get_by_role("button")

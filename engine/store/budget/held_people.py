@@ -159,7 +159,7 @@ def _rows(connection: Connection, name: str, population: str) -> Iterator[bytes]
     table = next(one for one in MARKS if one.name == name)
     columns = [column for column in table.c if column.name != "population"]
     query = select(*columns).where(table.c.population == population).order_by(*(table.c[one] for one in ORDERS[name]))
-    for some in connection.execution_options(yield_per=AT_ONCE).execute(query).partitions():
+    for some in connection.execute(query.execution_options(yield_per=AT_ONCE)).partitions():
         yield f"{repr([tuple(row) for row in some])[1:-1]}, ".encode()  # whatever the number of rows at once
 
 
