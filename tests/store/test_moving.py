@@ -18,6 +18,7 @@ from engine.store.disk.encryption import encryption
 from engine.store.disk.lock import locked
 from engine.store.disk.moving import copy_workspace
 from engine.store.disk.opening import KEY_TOLD
+from engine.store.logs.check import check_logs
 from engine.store.store import Store
 from tests import postgres
 from tests.store.conftest import MAPPING, made_up
@@ -76,18 +77,22 @@ def files(path):
 def test_there_and_back_again_is_the_same(tmp_path):
     first = filled(tmp_path / "first")
     rows, kept, key = raw(first), files(first), (first / "workspace.key").read_bytes()
+    told = check_logs(first).broken  # of a run that was made without a worker, that its end is another
+    assert [one for one in told if "People" in one or "Weights" in one] == []
     second = postgres.workspace_on(tmp_path / "second", postgres.server().database())
     there = copy_workspace(first, second)
     assert not (second / "understudy.sqlite").exists()
     assert (there.audit, there.ledger) == (len(rows["audit"]), len(rows["ledger"]))
     assert there.ledger == 3
     read = values(second)
+    assert check_logs(second).broken == told, "what the log tells holds there as it did"
     third = tmp_path / "third"
     assert copy_workspace(second, third) == there
     assert raw(third) == rows
     assert files(third) == kept
     assert (third / "workspace.key").read_bytes() == key
     assert values(third) == read
+    assert check_logs(third).broken == told
     store = Store(third, actor="tester")
     assert store.audit.verify()["ok"]
     assert store.ledger.verify() == {"ok": True, "lines": 3, "first_bad": None}, "a move is no copy"
