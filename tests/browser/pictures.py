@@ -4,9 +4,9 @@ A clone has no file times worth anything, so beside the pictures stands `sources
 what its page is drawn by. That is the page's script, main.py, every module of `pages` and `engine.figures` that they
 import, the scripts and styles beside those, and the theme. Docstrings, blank lines and lines of comment do not count.
 
-`UNDERSTUDY_WRITE_PICTURES=1 pytest -m "slow or long" -n 0 tests/browser/test_whole_path.py tests/browser/test_board.py`
-takes them all anew and writes their digests. The first pages of three assessment files (`assessment_…`), which the
-Release page hands out and which have no dark form, are taken with `note` by hand.
+`UNDERSTUDY_WRITE_PICTURES=1 pytest -m "slow or long" -n 0 tests/browser/test_whole_path.py tests/browser/test_board.py
+tests/browser/test_assessment_pictures.py` takes them all anew and writes their digests. The last ones are the first
+pages of three assessment files, which the Release page hands out and which have no dark form.
 """
 
 from __future__ import annotations
