@@ -71,7 +71,8 @@ if len(chosen) < 2:
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
 names = {
-    run_id: f"{letter} · {plain(run_title(shown[run_id]))}" for run_id, letter in compare_table.letters(chosen).items()
+    run_id: f"{letter} · {plain(run_title(shown[run_id]))} ({compare_board.promise(shown[run_id].guarantee)})"
+    for run_id, letter in compare_table.letters(chosen).items()
 }
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)

@@ -236,7 +236,8 @@ def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[st
         return "There is one run to show."
     if not beaten:
         return "No run beats another on both counts."
-    return f"Not beaten on both counts: {listed([f'run {runs[run].number}' for run in drawn if run not in beaten])}."
+    best = [f"run {runs[run].number} ({runs[run].promise})" for run in drawn if run not in beaten]
+    return f"Not beaten on both counts: {listed(best)}."
 
 
 def _axis(name: str, texts: int | None = None) -> str:

@@ -20,7 +20,7 @@ LINES: dict[str, tuple[str, str, str]] = {
     "spend": ("Spent", "circle", palette.BLUE),
     "settle": ("Settled", "square", palette.BLUE),
     "give_back": ("Given back", "triangle-left", palette.GREEN),
-    "touch": ("Used without a guarantee", "x-thin-open", palette.ORANGE),
+    "touch": ("Read without a guarantee", "x-thin-open", palette.ORANGE),
     "release": ("Released", "star", palette.VERMILION),
     "merge": ("Merged", "diamond-open", palette.GREY),
     "unknown": ("Unknown since", "hexagram-open", palette.VERMILION),
@@ -125,7 +125,7 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
     plot.update_layout(showlegend=False)
     top = 100 * max(1.0, float(used["share"].max()) if len(used) else 1.0)
     plot.update_yaxes(title="Limit in use (per cent)", range=[0, 1.05 * top], row=1, col=1)
-    kinds = ["Released", "Used without a guarantee", "Spent", "Reserved", "Limit set"]
+    kinds = ["Released", "Read without a guarantee", "Spent", "Reserved", "Limit set"]
     plot.update_yaxes(type="category", categoryorder="array", row=2, col=1, categoryarray=kinds)
     plot.update_xaxes(title="Time (UTC)", type="date", row=2, col=1)
     counts = used["kind"].value_counts()

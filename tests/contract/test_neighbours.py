@@ -22,7 +22,7 @@ from engine.errors import InternalError, UnderstudyError
 from engine.jobs.tasks import synthesize
 from engine.jobs.worker import launch
 from engine.methods import get_method, methods
-from engine.methods.base import parse_parameters
+from engine.methods.base import alone, parse_parameters
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.prompts.operators_builtin import BuiltinOperators
 from engine.store import queue
@@ -295,7 +295,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
     values = settings_of(workspace, corpus, name, **settings)
     row = SimpleNamespace(
         method=name, parameters=values.model_dump(mode="json"), seed=3, count=4, model="builtin", state_json=None,
-        manifest={"labels": list(workspace.labels.public(corpus))},
+        corpus_id=corpus, manifest={"labels": list(workspace.labels.public(corpus))},
     )  # fmt: skip
     task = Task(workspace, corpus, "r-00000000" + ("0" if first is None else "1"))
     with monkeypatch.context() as patch:
@@ -304,7 +304,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
         if first is not None:
             patch.setattr(Mechanisms, "_once", Frozen.output)
         # The run is not in the database, so its weights are in no register either; tests/jobs/test_marks has that.
-        context = replace(synthesize._context(task, row, get_method(name), claim), saved=lambda folder: None)
+        context = replace(synthesize._context(task, row, get_method(name), claim, alone), saved=lambda folder: None)
         assert len(context.records) == len(context.spans) == 0
         assert context.facts == workspace.ledger.public_facts(corpus)
         if first is not None and (first / "training").exists():

@@ -33,7 +33,7 @@ def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
     workspace.runs.approve_all_pending(seeded.run)
     workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     app = visit("ledger", **WHOLE)
-    assert "1 release left" in words(app, "markdown")
+    assert "1 release built" in words(app, "markdown")
     table = events(app)
     row = table[table["What"] == "Released"].iloc[0]
     assert row["Effect on the formal total"] == "unbounded from here on"

@@ -34,7 +34,7 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     table = next(frame.value for frame in app.dataframe if "500 texts" in frame.value)
     assert len(table) == 1 + 10
     assert table["Model"][0] == "Built-in, for trying out"
-    told_of = {here.partition(" · ")[2] for here in table["Here"]}
+    told_of = {here.partition(" · ")[2] for here in table["On this machine"]}
     assert told_of >= {"largest that suits", "a first try"}
     assert "apache-2.0" in set(table["Licence"])
     assert app.container(key="models.card.builtin").markdown  # the first row is open until another one is chosen

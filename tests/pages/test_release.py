@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
 from pages._ui.release import records as release_records
-from pages._ui.texts import method_name
+from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
 
 
@@ -57,8 +57,15 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     decision(app, "approved").click().run()
     assert not app.exception
     assert seeded.open().runs.approval_counts(seeded.run)["approved"] == 1
-    assert "The gate is open" in texts(app, "success")
+    assert "The gate is open" in texts(app, "warning"), "not in green where measured values are high"
     assert not app.button(key="release.build").disabled
+    app.button(key="release.build").click().run()
+    high = seeded.open().releases.gate(seeded.run, "exploratory").high_rules()
+    assert high
+    asked = texts(app, "warning")
+    assert all(plain(rule.sentence) in asked for rule in high), "the question says what was measured"
+    said = plain(seeded.open().releases.policy("exploratory").sentence)
+    assert texts(app, "caption").count(said) == 2, "and for whom it is, on the page and in the question"
 
 
 def test_check_list_says_what_would_help(seeded, visit):
@@ -189,11 +196,11 @@ def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
         gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
         assert method_name(workspace.runs.get(run)) in gate
         assert word in gate
-        assert ("The gate is open" in texts(app, "success")) is (word == "Open")
+        assert ("The gate is open" in texts(app, "warning")) is (word == "Open")
     app.selectbox(key="release.run").set_value(seeded.run).run()
     gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
     assert method_name(workspace.runs.get(seeded.run)) in gate
-    assert "The gate is open" in texts(app, "success")
+    assert "The gate is open" in texts(app, "warning")
 
 
 def test_download_checks_again(seeded):
@@ -298,7 +305,7 @@ def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     closed = next(m.value for m in app.markdown if "Closed" in m.value)
     assert title in closed
     decision(app, "approved").click().run()
-    assert title in texts(app, "success")
+    assert title in texts(app, "warning")
     assert f"1 of {total} records decided, 1 approved" in [bar.proto.text for bar in app.get("progress")]
 
 

@@ -274,7 +274,7 @@ def _set_aside(found: Finding) -> str:
     more = f" {direct} of them {point} at somebody directly: look in Review." if direct else ""
     return (
         f"Set aside: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in ten, "
-        f"so {'it tells' if one else 'they tell'} nobody apart.{more}"
+        f"so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
     )
 
 

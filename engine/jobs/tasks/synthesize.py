@@ -32,7 +32,7 @@ from engine.jobs.worker.spreading import Pieces
 from engine.jobs.worker.task import Stopped, Task
 from engine.jobs.worker.used import Used
 from engine.json_types import JSON, JSONObject, as_list, as_object
-from engine.methods.base import Context, Spreading, Step, parse_parameters
+from engine.methods.base import Context, Spread, Spreading, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
 from engine.store.database.schema import runs
@@ -184,7 +184,7 @@ def public_context(store: Store, models: ModelCache, row: RunRow, method: Method
     )
 
 
-def _context(task: Task, row: RunRow, method: Method, claim: Guarantee, pieces: Pieces) -> Context:
+def _context(task: Task, row: RunRow, method: Method, claim: Guarantee, spread: Spread) -> Context:
     needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
     labels = _labels(task, row, method)
     facts = store.ledger.facts_for(method, task.corpus_id, labels)
@@ -194,7 +194,7 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee, pieces: 
         known,
         cancelled=task.cancelled,
         progress=task.report,
-        spread=pieces,
+        spread=spread,
         mechanisms=mechanisms(
             task,
             training_records(store, task.corpus_id) if private else known.records,

@@ -25,6 +25,7 @@ from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
+GAPS = "Lines are numbered through the whole workspace: numbers that are missing here are lines about other people."
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
     "eight words, of short records with and without each of their words, of lines, of what is left of a record without "
@@ -65,10 +66,12 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric(
-            "Left, ε",
+            "Total still to be claimed, ε" if view.unbounded else "Left, ε",
             "none" if view.unbounded else _left(view),
             border=True,
-            help="The most that a further run may claim, at the limit's δ.",
+            help="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
+            if view.unbounded
+            else "The most that a further run may claim, at the limit's δ.",
         )
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     with st.expander("How it is added up", key="ledger.added_up"):
@@ -236,6 +239,8 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
 def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
+    if view.unbounded:
+        st.caption("A run is still held to the limit and keeps its own statement; no total for these people exists.")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer.allowed:
@@ -278,6 +283,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     rows.in_full({name: shown[name].iloc[at] for name in ("What", "Run", "Sentence", "Protects", "Who")},
                  key="ledger.lines")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "line"))
+    st.caption(GAPS)
     examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
 
 

@@ -79,8 +79,8 @@ def timeline(frame: pd.DataFrame) -> None:
     counts = frame["kind"].value_counts()
     takeaway = (
         f"{count_of(int(counts.get('Run finished', 0)), 'run')} finished, "
-        f"{count_of(int(counts.get('Examined', 0)), 'examination')} held outputs against it, "
-        f"{count_of(int(counts.get('Released', 0)), 'release')} left this machine."
+        f"{count_of(int(counts.get('Examined', 0)), 'examination')} held outputs against private text, "
+        f"{count_of(int(counts.get('Released', 0)), 'release')} built."
     )
     st.markdown(takeaway)
     wanted = st.pills(
@@ -190,6 +190,10 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
         order = ("What", "About", "Details", "Who", "Id", "Chained hash")
         rows.in_full({name: shown[name].iloc[at] for name in order}, key="ledger.audit")
         pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
+    if total and corpus_id is not None:
+        st.caption(
+            "Lines are numbered through the whole workspace: numbers that are missing here are of other corpora."
+        )
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "
         "keeps ids; the names are those of today."

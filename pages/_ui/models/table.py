@@ -21,7 +21,7 @@ from pages._ui.models.chosen import CHOICE, choose, plan_with
 from pages._ui.parts.pager import digest
 from pages._ui.texts import number
 
-ROW, HEAD, MOST = 35, 36, 9  # pixels of a row and of the headings; rows that are seen at once
+ROW, HEAD, MOST = 35, 36, 11  # pixels of a row and of the headings; rows that are seen at once
 BUILTIN = "builtin"
 
 
@@ -33,7 +33,15 @@ class Row:
     cells: tuple[str, ...]
 
 
-COLUMNS = {"Model": 160, "Here": 137, "Suits": 62, "Memory": 72, "500 texts": 68, "Languages": 75, "Licence": 88}
+COLUMNS = {
+    "Model": 160,
+    "On this machine": 137,
+    "Suits": 62,
+    "Memory": 72,
+    "500 texts": 68,
+    "Languages": 75,
+    "Licence": 88,
+}
 
 
 def draw(
@@ -92,7 +100,7 @@ def _table(rows: Sequence[Row], at: int) -> None:
 
 
 HELP = {
-    "Here": "Whether it is on this machine, and how its last self-test ended",
+    "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Suits": "Whether this machine can run it",
     "500 texts": "How long 500 texts would take while nothing else runs, roughly; the self-test measures",
     "Languages": "How many languages its maker names",
@@ -113,7 +121,10 @@ def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
     place = "here" if info.local else "elsewhere"
     memory = "–" if info.back_end == "endpoint" else models_language.size(info.memory_bytes[0])
     languages = LANGUAGE_NAMES["en"] if info.id == BUILTIN else "–"
-    return Row(info.id, (name, f"{place}, {state}", "–", memory, "–", languages, info.licence or "–"))
+    return Row(
+        info.id,
+        (name, f"{place}, {state}", "fits" if info.id == BUILTIN else "–", memory, "–", languages, info.licence or "–"),
+    )
 
 
 def _offered(one: engine.Suggestion) -> Row:

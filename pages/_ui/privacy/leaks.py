@@ -82,7 +82,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         st.markdown(lead)
     st.markdown(
         f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
-        "same words. Many of these are chance: places, dates and stock phrases."
+        "same words. Some would stand there by chance too (places, dates, stock phrases); the box above says how many."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
@@ -106,7 +106,7 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
         low, high = show_measure(name, one.low), show_measure(name, one.high)
         more = "more" if one.value >= 0 else "fewer"
         amount = f"{100 * abs(one.value):.1f} percentage points"
-        said.append(f"**{amount}** {more} {what} than for people whom nobody used ({low} to {high})")
+        said.append(f"**{amount}** {more} {what} than for people whose records were kept aside ({low} to {high})")
     if not said:
         return ""
     return (

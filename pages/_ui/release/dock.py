@@ -90,7 +90,7 @@ def draw(
     if pressed:
         # a second press beside the question takes it away no more than a press outside it does
         ask = st.dialog(tr("Release these records?"), dismissible=False)(_confirm)
-        ask(workspace, run, policy, signed, counts["approved"])
+        ask(workspace, run, policy, signed, counts["approved"], verdict)
     else:
         once.rearm("release.build")
 
@@ -152,9 +152,10 @@ def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
 
 
 def _confirm(
-    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int
-) -> None:
-    """Say what leaves and what cannot be undone, and ask once."""
+    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int,
+    verdict: engine.Verdict,
+) -> None:  # fmt: skip
+    """Say what leaves, to whom it may go, what was measured of it and what cannot be undone, and ask once."""
     which = plain(run_label(workspace, run))
     st.markdown(
         trn(
@@ -165,6 +166,10 @@ def _confirm(
             policy=plain(policy.title),
         )
     )
+    st.caption(plain(policy.sentence))
+    high = verdict.high_rules()
+    if high:
+        st.warning("\n\n".join(plain(rule.sentence) for rule in high), icon=":material/warning:")
     st.markdown(f":material/account_balance: {effect(workspace, run)}")
     st.markdown(f":material/outbox: {tr(STAYS)}")
     if run.guarantee.kind != "dp":

@@ -49,9 +49,9 @@ def check_list(
     """Draw the verdict in one line, then each rule."""
     open_rules, which = verdict.open_rules(), plain(run_label(workspace, run))
     if verdict.passed:
-        waived = len(verdict.waived_rules())
+        waived, high = len(verdict.waived_rules()), verdict.high_rules()
         stands = {"which": which, "rules": len(verdict.rules), "policy": plain(policy.title)}
-        st.success(
+        (st.warning if high else st.success)(
             trn(
                 "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met but {n} "
                 "rule that was waived.",
@@ -66,7 +66,6 @@ def check_list(
             ),
             icon=":material/lock_open:",
         )
-        high = verdict.high_rules()
         if high:
             st.warning(
                 trn(
