@@ -17,8 +17,8 @@ workspace = guard()
 
 st.title("Models", anchor=False)
 st.markdown(
-    "Nothing is downloaded without your written consent, and of what is, only weights in the safetensors format are "
-    "read, no code. A row shows its model below."
+    "Nothing is downloaded before you agree in writing. Only weights in the safetensors format are read, never code. "
+    "Choose a row to see its model below."
 )
 if (job := running_job(workspace, kind="selftest")) is not None:
     job_progress(workspace, job.id, key="models.testing")

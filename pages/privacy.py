@@ -26,8 +26,8 @@ from pages._ui.texts import meaning, plain
 
 workspace = guard()
 PICKER = 430  # pixels in which a run's name, promise and time are read whole
-VIEWS = ["Proof and attacks", "Leaks", "People at risk", "Membership", "Curves", "Canaries and audit", "Groups",
-         "What the numbers mean", "All numbers"]  # fmt: skip
+PROOF, LEAKS = "Proof and attacks", "Leaks"
+VIEWS = [LEAKS, PROOF, "People at risk", "Membership", "Curves", "Canaries and audit", "Groups", "All numbers"]
 
 st.title("Privacy", anchor=False)
 pickers = st.grid(2, min_column_width=PICKER)
@@ -38,10 +38,11 @@ with loading.waiting(loading.BOX):
     sides = privacy_data.load(workspace, runs)
 privacy_verdict.draw(workspace, sides)
 
+st.session_state.setdefault("privacy.view", PROOF if run.guarantee.kind == "dp" else LEAKS)
 view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
-if view == VIEWS[0]:
+if view == PROOF:
     privacy_chart.draw(workspace, sides)
-elif view == "Leaks":
+elif view == LEAKS:
     privacy_leaks.draw(workspace, run)
     st.subheader("How much, against chance", anchor=False, help=meaning("holdout", "identifier"))
     privacy_shares.figure(sides)
@@ -72,8 +73,8 @@ elif view == "People at risk":
     privacy_details.people(workspace, sides)
 elif view == "Groups":
     privacy_groups.draw(sides)
-elif view == "What the numbers mean":
-    examined_table.meanings(sides[0].findings, key="privacy")
 else:
     privacy_shares.triples(sides)
+    with st.expander("What a number means", key="privacy.meanings"):
+        examined_table.meanings(sides[0].findings, key="privacy")
     examined_table.in_full(sides[0].findings, key=f"privacy.full.{run.id}")

@@ -139,11 +139,13 @@ REFERENCES: dict[str, str] = {
 
 
 def show(name: str, value: float) -> str:
-    """Return a finding's value as people read it: per cent for shares, else two or three figures."""
+    """Return a finding's value as people read it: per cent, percentage points (pp) for a difference, or a number."""
     if value != value:
         return "not estimable"
     measure = MEASURES.get(name)
     if measure is not None and measure.scale == "share":
+        if name.endswith("_excess"):  # a difference of two shares
+            return f"{100 * value:.1f} pp".replace("-", "−")
         if 0 < abs(value) < 0.001:
             return "under 0.1%" if value > 0 else "above −0.1%"
         return f"{100 * value:.1f}%".replace("-", "−")

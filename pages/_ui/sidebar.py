@@ -121,7 +121,7 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     found = workspace.spot_checks.estimate(corpus.id)
     if found is not None and found.direct is not None and not found.check.stale:
         return tr(
-            "At most {high} of 1,000 records hold a direct one, by {drawn} drawn at random.",
+            "Probably at most {high} of 1,000 records hold a direct one, by {drawn} drawn at random.",
             high=decimal(found.direct.high, 1),
             drawn=number(found.check.drawn),
         )
@@ -131,9 +131,12 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     texts = count_of(int(risk["records"]), "reviewed text")
     most = tr("most {high}", high=share(risk["high"]))
     if risk["records"] < FEW:
-        return tr("At {most} of them, judged by {texts}.", most=most, texts=texts)
+        return tr("Probably at {most} of them, judged by {texts}.", most=most, texts=texts)
     return tr(
-        "About {value} of them, at {most}, judged by {texts}.", value=share(risk["value"]), most=most, texts=texts
+        "About {value} of them, probably at {most}, judged by {texts}.",
+        value=share(risk["value"]),
+        most=most,
+        texts=texts,
     )
 
 

@@ -196,6 +196,14 @@ def method_name(run: engine.RunSummary) -> str:
     return tr("{method}, then filtered", method=tr(card.name)) if run.method.startswith(FILTERED) else tr(card.name)
 
 
+def method_title(run: engine.RunSummary) -> str:
+    """Return the method's English name on its card, empty where it has none: for files, which are English."""
+    card = CARDS.get(run.method.removeprefix(FILTERED))
+    if card is None:
+        return ""
+    return f"{card.name}, then filtered" if run.method.startswith(FILTERED) else card.name
+
+
 def run_title(run: engine.RunSummary) -> str:
     """Return a run's own name, or that of its method: what it is called where its time is told besides."""
     return run.name or method_name(run)

@@ -21,8 +21,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "Plan": (),
     "Runs": (),
     "Privacy": (
-        "Proof and attacks", "Leaks", "People at risk", "Membership", "Curves", "Canaries and audit", "Groups",
-        "What the numbers mean", "All numbers",
+        "Leaks", "Proof and attacks", "People at risk", "Membership", "Curves", "Canaries and audit", "Groups",
+        "All numbers",
     ),
     "Utility": (
         "Measures", "Map of texts", "Lengths and phrases", "Classifier", "What the numbers mean", "All numbers",

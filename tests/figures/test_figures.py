@@ -314,7 +314,11 @@ def test_the_verdict_follows_the_excess() -> None:
     assert "10.0%" in leak.more  # the side that decides stands beside it
     assert (member.level, proof.level) == ("unknown", "no proof")
     assert [s.level for s in privacy_verdict([])] == ["unknown"] * 4 + ["no proof"]
-    assert privacy_verdict([finding("pipp", "train", 0.2)])[0].level == "unknown"
+    alone = privacy_verdict([finding("pipp", "train", 0.2)])[0]
+    assert alone.level == "unsure"
+    assert (
+        "of the synthetic records contain a private entity of the training records; there is no holdout" in alone.text
+    )
 
 
 def test_the_sentence_names_the_share_that_was_judged() -> None:

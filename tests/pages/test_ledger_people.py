@@ -37,6 +37,9 @@ def test_people_are_joined_on_the_page(seeded, visit):
     app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
     app.selectbox(key="ledger.join.other").set_value(other.id).run()
     app.button(key="ledger.join.do").click().run()
+    assert workspace.corpora.get(other.id).population != workspace.corpora.get(seeded.corpus).population, "asked first"
+    assert any("cannot be undone" in str(line.value) for line in app.markdown)
+    app.button(key="ledger.join.sure").click().run()
     assert not app.exception
     assert workspace.corpora.get(other.id).population == workspace.corpora.get(seeded.corpus).population
 

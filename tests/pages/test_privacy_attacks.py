@@ -118,7 +118,10 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     assert table.loc["Word sequences", "Judgement"] == "leak"
     assert table.loc["Word sequences", "Found at 0.1%"] == "not estimable"
     assert "greyed" in words(app, "caption")
-    assert "only attacks speak" in words(visit("privacy", **{"_ui.run": seeded.run}), "markdown")
+    first = visit("privacy", **{"_ui.run": seeded.run})
+    assert first.radio(key="privacy.view").value == "Leaks", "nothing is proven, so what leaks comes first"
+    drawn = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks"})
+    assert "only attacks speak" in words(drawn, "markdown")
 
 
 def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, visit, found):
@@ -165,8 +168,8 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
     assert "**A · Write anew, then filter**" in verdict
     assert "**B · Replace what identifies**" in verdict
     assert len(app.get("plotly_chart")) == 4  # areas, ROC: two of each
-    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other})
-    assert len(app.get("plotly_chart")) == 2  # proof, two of it
+    beside = {"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Proof and attacks"}
+    assert len(visit("privacy", **beside).get("plotly_chart")) == 2  # proof, two of it
 
 
 def test_people_at_risk(seeded, visit, found):

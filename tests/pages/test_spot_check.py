@@ -59,7 +59,7 @@ class TestSpotCheck:
         app = open_page("review", **VIEW)
         high = small.open().spot_checks.estimate(small.corpus).direct.high
         assert f"At most **{high:.1f}** of 1,000 texts" in words(app)
-        assert f"At most {high:.1f} of 1,000 records" in "\n".join(str(m.value) for m in app.sidebar.markdown)
+        assert f"Probably at most {high:.1f} of 1,000 records" in "\n".join(str(m.value) for m in app.sidebar.markdown)
         assert list(app.dataframe[0].value["Missed"])[:2] == ["Direct identifiers", "Indirect identifiers"]
 
     def test_a_stale_one_says_why(self, small, open_page):

@@ -49,7 +49,7 @@ _SAYS: dict[Level, str] = {
     "leak": "more than chance explains",
     "unsure": "too few records to tell from chance",
     "chance": "no more than chance explains",
-    "unknown": "there is no holdout to compare with",
+    "unknown": "there is no holdout that would tell how much of it is chance",
 }
 # name of the finding -> what is said of both sides; the first that stands out is said, else the first that is known
 _IDENTIFIERS = (
@@ -78,6 +78,7 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
     "near_copies_08": "{ours} of the synthetic records nearly repeat a training record; of real records that nobody "
     "used only {theirs} do",
 }
+ALONE = "strict_pipp_direct"  # its settings count the identifiers that one person alone has
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
@@ -156,8 +157,8 @@ def privacy_verdict(
 ) -> tuple[Sentence, ...]:
     """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
 
-    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator, and
-    details of people that are linked or guessed more often than chance.
+    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator, direct
+    identifiers that one person alone has, and details of people that are linked or guessed more often than chance.
 
     Args:
         findings: of one run. attacks: its table of attacks, None where the examination has none.
@@ -170,15 +171,40 @@ def privacy_verdict(
     nothing = _says_nothing(findings)
     if nothing:
         identifiers, copies, closeness = (_hollow(one) for one in (identifiers, copies, closeness))
-    found = (*nothing, identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness)
+    found = (
+        *nothing, identifiers, *_of_one_person(findings), copies, *canaries, *_details(findings),
+        *membership(attacks), closeness,
+    )  # fmt: skip
     if claim.level == "proof" and (guarantee or {}).get("epsilon") == 0:
         found = tuple(_untouched(one) for one in found)
     return (*found, claim)
 
 
+def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
+    """Return the sentence about direct identifiers of one person alone, where the text holds any in full.
+
+    No share can tell whether a single one is chance, and a single one may be the harm: a person has to look.
+    """
+    train, holdout = (_find(findings, ALONE, reference) for reference in ("train", "holdout"))
+    count = 0 if train is None else int(train.settings.get("alone") or 0)
+    if train is None or not count:
+        return []
+    texts, among = int(train.settings.get("alone_texts") or 0), int(train.settings.get("alone_of") or 0)
+    says, records = ("stands", "record") if count == 1 else ("stand", "records" if texts > 1 else "record")
+    beside = ""
+    if holdout is not None and holdout.settings.get("alone_of"):
+        of = int(holdout.settings["alone_of"])
+        beside = f"; of {of:,} such identifiers of people that nobody used, {int(holdout.settings['alone']):,}"
+    return [Sentence(
+        f"Identifiers of one person alone: {count:,} of {among:,} full names, numbers and addresses {says} in the text "
+        f"in full{beside}. Look at them under Leaks: no share tells whether a single one is chance.",
+        "unsure", ALONE, f"They are in {texts:,} synthetic {records}.",
+    )]  # fmt: skip
+
+
 def _untouched(sentence: Sentence) -> Sentence:
     """Return a sentence about text that no private record went into, with what a leak there can only be."""
-    if sentence.level != "leak":
+    if sentence.level != "leak" and sentence.finding != ALONE:
         return sentence
     text = (
         f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
@@ -244,7 +270,7 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
     assert train is not None
     if holdout is None or level == "unknown":
-        return Sentence(f"{title}: {show(name, train.value)}; {says}.", level, name)
+        return Sentence(f"{title}: {_by_itself(words, name, train)}; {says}.", "unsure", name, _set_aside(train))
     equal = train.settings.get("equal_size_value")
     both = words.format(
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
@@ -260,6 +286,17 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     if lead:
         return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
     return Sentence(f"{title}: {both}: {says}.", level, name, whole)
+
+
+def _by_itself(words: str, name: str, train: Finding) -> str:
+    """Return what was measured against the training part where nothing can stand beside it."""
+    alone = words[: words.rindex(",", 0, words.index("{theirs}"))]
+    for size in ("of {size} training", "from {size} training"):
+        alone = alone.replace(size, size.replace("{size}", "the"))
+    ends = "" if train.low is None or train.high is None else (
+        f" (95% interval {show(name, train.low)} to {show(name, train.high)})"
+    )  # fmt: skip
+    return alone.format(ours=show(name, train.value) + ends)
 
 
 def _set_aside(found: Finding) -> str:

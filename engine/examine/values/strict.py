@@ -108,6 +108,8 @@ def _shares(
                 index.skipped, "written_whole": float(whole[mine & kept].mean()), **told(index.places, index.aside),
             }  # fmt: skip
             equal: list[dict[str, JSON]] = [{}, {}]
+            if suffix:
+                settings |= _alone(index, found, mine)
             if reference == "train" and len(prepared.holdout) and (small & kept).any():
                 equal[0]["equal_size_value"] = float(_hits(found, texts, small & kept).mean())
                 equal[1]["equal_size_value"] = float(given[small & kept].mean())
@@ -115,6 +117,16 @@ def _shares(
             rows.append(finding(names[0], reference, pipp, **settings, **equal[0]))
             rows.append(finding(names[1], reference, intervals.share(given[mine & kept]), **settings, **equal[1]))
     return rows
+
+
+def _alone(index: StrictIndex, found: Mentions, mine: NDArray[np.bool_]) -> dict[str, JSON]:
+    """Return how many identifiers of one person alone there are, how many stand in texts in full, and in how many."""
+    alone = index.alone() & mine
+    full = found.full & alone[found.value]
+    return {
+        "alone": len(np.unique(found.value[full])), "alone_of": int(alone.sum()),
+        "alone_texts": len(np.unique(found.text[full])),
+    }  # fmt: skip
 
 
 def _excess(

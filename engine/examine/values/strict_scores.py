@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.corpus.text.folding import folded
-from engine.corpus.text.private_values import How, PrivateValues
+from engine.corpus.text.private_values import TITLES, How, PrivateValues
 from engine.examine.base import Side
 from engine.examine.values.shared import Held, Place, shared
 from engine.models.builtin.everyday import everyday_words
 from engine.pii.control_codes import exemption
 from engine.pii.private_forms import private_forms
 
+_DIGITS = 5  # a number with fewer is met by chance
 _TOLD = 500  # texts between two calls of `told`
 _HOW: tuple[How, ...] = ("whole", "partial", "near")
 
@@ -44,6 +45,8 @@ class StrictIndex:
         common: forms, and ways of finding them, that hold for so many people that they identify nobody.
         aside: bool array (m,), the values of which nothing else is left.
         holders: int array (m,), people in whose records a value stands, of `people` looked at; of values set aside.
+        telling: bool array (f,), forms of several words, titles aside, or with many digits: full names, addresses,
+            numbers.
     """
 
     direct: NDArray[np.bool_]
@@ -57,10 +60,19 @@ class StrictIndex:
     common: frozenset[tuple[int, How]]
     aside: NDArray[np.bool_]
     holders: NDArray[np.int64]
+    telling: NDArray[np.bool_]
     people: int = 0
 
     def __len__(self) -> int:
         return len(self.direct)
+
+    def alone(self) -> NDArray[np.bool_]:
+        """Return which direct identifiers stand in the records of one person alone and tell who that is, (m,)."""
+        once = np.bincount(self.values, minlength=len(self)) == 1  # pairs of value and unit are there once each
+        tells = np.zeros(len(self), bool)
+        for form in np.flatnonzero(self.telling).tolist():
+            tells[list(self.of_form[form])] = True
+        return once & self.direct & tells & ~self.aside
 
 
 def index_strict(reference: Side) -> StrictIndex:
@@ -112,7 +124,13 @@ def index_strict(reference: Side) -> StrictIndex:
         frozenset(),
         np.zeros(len(numbers), bool),
         np.zeros(len(numbers), np.int64),
+        np.array([_tells(folded(form)) for form in (*forms, *names)], bool),
     )
+
+
+def _tells(key: str) -> bool:
+    words = [word for word in key.split() if len(word) > 1 and word not in TITLES]
+    return len(words) > 1 or sum(map(str.isdigit, key)) >= _DIGITS
 
 
 @dataclass(frozen=True)
@@ -180,11 +198,15 @@ def _numbered(units: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np
 
 @dataclass(frozen=True)
 class Mentions:
-    """Which text gives which value away, each pair once: int arrays (k,) `text`, `value`; `whole` says how."""
+    """Which text gives which value away, each pair once: int arrays (k,) `text`, `value`.
+
+    `whole` says that it stands there as one of its forms is written, `full` that this form tells by itself who it is.
+    """
 
     text: NDArray[np.int64]
     value: NDArray[np.int64]
     whole: NDArray[np.bool_]
+    full: NDArray[np.bool_]
 
 
 def find_strict(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] = lambda done: None) -> Mentions:
@@ -194,12 +216,14 @@ def find_strict(texts: Sequence[str], index: StrictIndex, told: Callable[[int], 
 
 def mentions(found: Reading, index: StrictIndex) -> Mentions:
     """Return which texts give which values away, from what stands in them; what is set aside gives nothing away."""
-    given: dict[tuple[int, int], bool] = {}
+    given: dict[tuple[int, int], tuple[bool, bool]] = {}
     for text, form, how in zip(found.text.tolist(), found.form.tolist(), found.how.tolist(), strict=True):
         if (form, _HOW[how]) in index.common:
             continue
+        whole = how == 0
         for value in index.of_form[form]:
             if not index.aside[value]:
-                given[text, value] = given.get((text, value), False) or how == 0
-    table = np.array([(text, value, whole) for (text, value), whole in given.items()], np.int64).reshape(-1, 3)
-    return Mentions(table[:, 0], table[:, 1], table[:, 2].astype(bool))
+                before = given.get((text, value), (False, False))
+                given[text, value] = before[0] or whole, before[1] or (whole and bool(index.telling[form]))
+    table = np.array([(*pair, *how) for pair, how in given.items()], np.int64).reshape(-1, 4)
+    return Mentions(table[:, 0], table[:, 1], table[:, 2].astype(bool), table[:, 3].astype(bool))

@@ -53,7 +53,7 @@ class Facts:
     Args:
         card: of the run and the policy; public.
         answers: typed words by field. made: day, ISO 8601. made_by: who made the file.
-        run, corpus: their names; internal.
+        run, corpus: their names; internal. called: what the program's pages call the method, or empty; public.
         whole: the complete output is to leave on its proof alone, so nothing may be measured.
         examined: when the findings were measured, ISO 8601, or empty. stale: they describe other records by now.
         findings: of the examination. risk: what detection misses, as sentences. verdict: of the policy.
@@ -69,6 +69,7 @@ class Facts:
     made_by: str = ""
     run: str = ""
     corpus: str = ""
+    called: str = ""
     whole: bool = False
     examined: str = ""
     stale: bool = False
@@ -138,6 +139,7 @@ def document(facts: Facts, edition: Edition) -> str:
         groups={title: fields for title, fields in groups.items() if fields},
         content=facts.card.content, formal=facts.card.formal, claim=_claim(facts.card.content["guarantee"]),
         model=MODELS.get(str(facts.card.content["model"]), facts.card.content["model"]),
+        replaced=facts.card.keeps_text,
         settings={line["setting"]: setting_words(line["value"]) for line in facts.card.content["settings"]},
         families=[_family(one, facts, inside) for one in questions().tests],
         frameworks=[(one, [(row.asks, _answer(row, facts, inside)) for row in one.rows])

@@ -41,6 +41,7 @@ KEPT_TEXT = (
     "Events, wordings and what several records tell of one person are those of the original, so they can point to a "
     "real person."
 )
+REPLACED_TEXT = "the original text, identifying values that were found replaced by invented ones"
 HELD_BACK = "How many records were held back is not stated."
 NONE_HELD_BACK = "No record of the run was held back."
 NOT_ORIGINALS = "No record equals an original."
@@ -100,7 +101,7 @@ class CardFacts:
     parameters: JSONObject = field(default_factory=dict)
     model: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    title: str = "Synthetic text records"
+    title: str = ""
     source: str = ""
     contact: str = ""
     licence: str = ""
@@ -168,22 +169,31 @@ class CardContent(TypedDict):
 
 @dataclass(frozen=True)
 class DataCard:
-    """The card as Markdown and as a JSON-ready mapping with the same content; `formal` is its claim in numbers."""
+    """The card as Markdown and as a JSON-ready mapping with the same content; `formal` is its claim in numbers.
+
+    `keeps_text` says that the records are original text in which values were replaced.
+    """
 
     markdown: str
     content: CardContent
     formal: str = ""
+    keeps_text: bool = False
 
     def json(self) -> str:
         """Return the mapping as indented JSON."""
         return json.dumps(self.content, ensure_ascii=False, indent=2) + "\n"
 
 
+def untitled(method: MethodSpec) -> str:
+    """Return what records of a method are called where nobody gave them a title."""
+    return "Text records with invented identifying values" if method.keeps_text else "Synthetic text records"
+
+
 def build_card(facts: CardFacts) -> DataCard:
     """Return the card for one release."""
     shown, hidden = _settings(facts)
     content: CardContent = {
-        "title": _one_line(facts.title) or "Synthetic text records",
+        "title": _one_line(facts.title) or untitled(facts.method),
         "created": facts.created or datetime.now(UTC).date().isoformat(),
         "source": _one_line(facts.source) or "not named",
         "contact": _one_line(facts.contact) or "not given",
@@ -207,7 +217,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "policy": _policy(facts.policy, facts.guarantee.kind, facts.waived),
         "columns": {
             "id": "fresh, random, without meaning",
-            "text": "synthetic text",
+            "text": REPLACED_TEXT if facts.method.keeps_text else "synthetic text",
             "label": "only if the run has one",
         },
         "comparison": NOT_COMPARED if facts.guarantee.kind == "dp" else NOT_ORIGINALS,
@@ -217,7 +227,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "versions": dict(facts.versions),
     }
     formal = _formal(facts.guarantee) if facts.guarantee.kind == "dp" else ""
-    return DataCard(_markdown(content, facts.guarantee, formal), content, formal)
+    return DataCard(_markdown(content, facts.guarantee, formal), content, formal, facts.method.keeps_text)
 
 
 def _limits(facts: CardFacts) -> list[str]:

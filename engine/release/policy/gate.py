@@ -24,6 +24,8 @@ from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.policy.waivers import NEVER, Waiver, basis_of
 
 EXAMINE = "Examine the run on the Privacy page."
+PAPER = ("pipp", "pipp_direct")
+AS_WRITTEN = ", after the paper, what many people share included; Privacy counts first without it"
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
 def _measured(rule: Rule, value: float) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
-    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]})" if title else "")
+    counted = AS_WRITTEN if rule.finding in PAPER else ""
+    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]}{counted})" if title else "")
     if rule.high_from is None or value < rule.high_from:
         return _line(rule, value, True, f"Measured: {shown}.")
     outcome = (

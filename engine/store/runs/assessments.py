@@ -94,12 +94,13 @@ class Assessments:
 
     def make(
         self, run_id: str, policy_id: str, edition: Literal["internal", "external"], *,
-        words: Mapping[str, str] | None = None, signed_off_by: str = "",
+        words: Mapping[str, str] | None = None, signed_off_by: str = "", called: str = "",
     ) -> str:  # fmt: skip
         """Return a run's assessment under a policy as one HTML page, and note in the audit log that it was made.
 
         Args:
             words: public words for the data card, as `Releases.make` takes them.
+            called: what the caller's pages call the method.
 
         Raises:
             RefusedError: the external edition would hold private words or numbers; says in which field. Or the typed
@@ -113,7 +114,7 @@ class Assessments:
         if run.state != "done":
             raise UserError("run: it is not finished; an assessment describes a finished run")
         answers = self._held(run.corpus_id)
-        given = {"title": "Synthetic text records", **{name: said for name, said in (words or {}).items() if said}}
+        given = {name: said for name, said in (words or {}).items() if said}
         if edition == "external":
             self._check(run, policy, {**given, **answers})
         verdict = self.releases.gate(run_id, policy_id, signed_off_by=signed_off_by, anew=True)
@@ -129,6 +130,7 @@ class Assessments:
                 made_by=self.session.actor,
                 run=f"{run.name or run.title}, {run.created[:16].replace('T', ' ')}",
                 corpus=corpus.name,
+                called=called,
                 whole=policy.requirements.whole_output,
                 examined=run.examined_at or "",
                 stale=run.stale or run.examination_stale,

@@ -222,16 +222,18 @@ class Releases:
             RefusedError: the gate does not pass, or the total would become unbounded without consent.
             UserError: the day of review is none, or lies in the past.
         """
+        from engine.methods import get_method
         from engine.release import work_folder, write_bundle
         from engine.release.bundle.signing import read_key
+        from engine.release.card.card import untitled
 
         run, policy = self.runs.get(run_id), self.policy(policy_id)
         if policy_digest not in ("", policy.digest):
             raise RefusedError("The policy was changed since it was shown. Look at its rules again, then release.")
         target = None if out is None else _free(Path(out))
         words = {
-            "title": title or "Synthetic text records", "source": source, "contact": contact, "licence": licence,
-            "purpose": purpose, "recipient": recipient, "review": _review_day(review),
+            "title": title or untitled(get_method(run.method).spec), "source": source, "contact": contact,
+            "licence": licence, "purpose": purpose, "recipient": recipient, "review": _review_day(review),
         }  # fmt: skip
         signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by, anew=True)

@@ -159,7 +159,7 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
 
 
 def meanings(findings: Sequence[Finding], *, key: str) -> None:
-    """Say what a chosen measure means and what it does not show; all of them, one below the other, are folded."""
+    """Say what a chosen measure means and what it does not show, or all of them, one below the other."""
     names = [name for name in dict.fromkeys(f.name for f in findings) if name in MEASURES]
     if not names:
         st.caption("Nothing was measured yet.")
@@ -167,9 +167,10 @@ def meanings(findings: Sequence[Finding], *, key: str) -> None:
     names.sort(key=lambda name: MEASURES[name].title)
     chosen = st.selectbox("Measure", names, key=f"{key}.measure", format_func=title, help="Type to search.")
     _meaning(str(chosen))
-    with st.expander(f"All {len(names)} measures", key=f"{key}.measures"):
+    if st.toggle(f"All {len(names)} measures, one below the other", key=f"{key}.measures"):
         for name in names:
-            _meaning(name)
+            if name != chosen:
+                _meaning(name)
 
 
 def _meaning(name: str) -> None:

@@ -59,10 +59,8 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     questions(workspace, corpus, view)
     if view.unknown_since is not None:
         spent_since(workspace, corpus, view)
-    in_use = f"{share(view.share, 0)} of the limit in use"
-    if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
-        in_use += ": runs are still held to it, each by its own statement"
-    st.progress(min(1.0, max(0.0, view.share)), text=in_use)
+    if not view.unbounded:
+        st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric(
@@ -74,6 +72,11 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             else "The most that a further run may claim, at the limit's δ.",
         )
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
+    if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
+        st.caption(
+            f"New runs with a proof are still admitted up to the limit, of which {share(view.share, 0)} is in use. "
+            "Each keeps its own statement; together they bound nothing."
+        )
     with st.expander("How it is added up", key="ledger.added_up"):
         st.markdown(
             f"δ of the limit: {view.limit_delta:.3g}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
@@ -99,12 +102,11 @@ def questions(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
                 "on your word, which stands in both ledgers and holds until a later file shares clearly more."
             )
             with st.container(horizontal=True):
-                st.button(
+                if st.button(
                     "Same people: join", icon=":material/merge:", key=f"ledger.same.join.{other}",
-                    on_click=states.act, args=(workspace.ledger.join_people, corpus.id, other),
                     **only(engine.Right.MANAGE),
-                    kwargs={"done": "The two ledgers are one now."},
-                )  # fmt: skip
+                ):  # fmt: skip
+                    _sure(workspace, corpus.id, other, named)
                 st.button(
                     "Other people: keep apart", icon=":material/call_split:", key=f"ledger.same.apart.{other}",
                     on_click=states.act, args=(workspace.ledger.keep_apart, corpus.id, other),
@@ -126,12 +128,30 @@ def join(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine
         "Same people as", list(others), format_func=others.__getitem__, index=None, key="ledger.join.other",
         placeholder="Choose a corpus",
     )  # fmt: skip
-    st.button(
-        "Join for good", icon=":material/merge:", key="ledger.join.do",
+    if st.button(
+        "Join …", icon=":material/merge:", key="ledger.join.do",
         disabled=chosen is None or lacks(engine.Right.MANAGE),
-        on_click=states.act, args=(workspace.ledger.join_people, corpus.id, chosen),
-        kwargs={"done": "The two ledgers are one now."},
-    )  # fmt: skip
+    ) and chosen is not None:  # fmt: skip
+        _sure(workspace, corpus.id, chosen, others[chosen])
+
+
+@st.dialog("Join these ledgers for good?")
+def _sure(workspace: engine.Workspace, corpus_id: str, other: str, named: str) -> None:
+    """Say what a joined ledger means, and ask once."""
+    st.markdown(
+        f"The people behind this corpus and behind {plain(named)} would share one budget: what was spent on either "
+        "adds up and the smaller limit holds. A release of one without a proof counts for the other too. **That cannot "
+        "be undone.**"
+    )
+    with st.container(horizontal=True):
+        if st.button(
+            "Join for good", type="primary", icon=":material/merge:", key="ledger.join.sure",
+            on_click=states.act, args=(workspace.ledger.join_people, corpus_id, other),
+            kwargs={"done": "The two ledgers are one now."},
+        ):  # fmt: skip
+            st.rerun()
+        if st.button("Do not join", key="ledger.join.keep"):
+            st.rerun()
 
 
 def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
@@ -239,14 +259,11 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
 def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
-    if view.unbounded:
-        st.caption("A run is still held to the limit and keeps its own statement; no total for these people exists.")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer.allowed:
-        left = answer.remaining_after
-        after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "nothing is left"
-        st.progress(min(1.0, max(0.0, answer.share_after)), text=f"{share(answer.share_after, 0)} in use, {after}")
+        in_use = f"{share(answer.share_after, 0)} of the limit would be in use"
+        st.progress(min(1.0, max(0.0, answer.share_after)), text=in_use)
         st.caption(plain(answer.sentence))
     else:
         asked = view.unknown_since is not None or bool(view.questions)

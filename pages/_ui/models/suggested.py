@@ -10,6 +10,7 @@ import streamlit as st
 import engine
 from engine import LANGUAGE_NAMES
 from pages._ui.models import hub as models_hub
+from pages._ui.models.chosen import choose
 from pages._ui.models.language import size
 from pages._ui.texts import count_of, number, plain
 
@@ -31,6 +32,14 @@ def asked(workspace: engine.Workspace, description: engine.Description | None) -
         f"This machine has {plain(found.machine.sentence())}. {_proposal(found)} The built-in model is for trying out: "
         "it is small, and most of what it writes reads badly."
     )
+    offered = {one.role: one for one in found.models if one.role}
+    if offered:
+        with st.container(horizontal=True, key=f"{KEY}.look"):
+            for role, one in offered.items():
+                st.button(
+                    f"Look at {one.offer.hub.partition('/')[2]}, {'the ' if role == 'best' else ''}{ROLES[role]}",
+                    icon=":material/visibility:", key=f"{KEY}.look.{role}", on_click=choose, args=(one.offer.hub,),
+                )  # fmt: skip
     return found
 
 

@@ -35,10 +35,10 @@ class Row:
 
 COLUMNS = {
     "Model": 160,
-    "On this machine": 137,
+    "On this machine": 130,
     "Suits": 62,
     "Memory": 72,
-    "500 texts": 68,
+    "500 texts, about": 106,
     "Languages": 75,
     "Licence": 88,
 }
@@ -91,7 +91,7 @@ def _table(rows: Sequence[Row], at: int) -> None:
         alt="Language models here and suggested; a row shows its model below",
         column_config={
             name: st.column_config.TextColumn(
-                width=width, alignment="right" if name in ("Memory", "500 texts") else None,
+                width=width, alignment="right" if name in ("Memory", "500 texts, about") else None,
                 help=HELP.get(name),
             )
             for name, width in COLUMNS.items()
@@ -102,7 +102,7 @@ def _table(rows: Sequence[Row], at: int) -> None:
 HELP = {
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Suits": "Whether this machine can run it",
-    "500 texts": "How long 500 texts would take while nothing else runs, roughly; the self-test measures",
+    "500 texts, about": "How long 500 texts would take while nothing else runs; the self-test measures",
     "Languages": "How many languages its maker names",
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VIEWS = ["Members found against false alarms", "ε–δ curves"]
 MOST = 6
 FIRST = 3
+EMPTY = "Nothing is proven of this run and no attack is drawn, so there is nothing to hold against chance."
 OLD = "No attack was carried out in this examination: examine the run again."
 
 
@@ -79,10 +80,12 @@ def _trade_off(sides: Sequence[Examined]) -> None:
 
     shown = pick(sides, key="privacy.attacks") if titles(sides) else []
     figures: list[Figure | None] = [
-        None if side.attacks is None or side.roc is None else proof_and_roc(side.roc, side.attacks, side.claim, shown)
+        None if side.attacks is None or side.roc is None or not (shown or side.claim)
+        else proof_and_roc(side.roc, side.attacks, side.claim, shown)
         for side in sides
-    ]
-    privacy_beside.draw(figures, [side.name for side in sides], key="privacy.proof.roc", missing=OLD)
+    ]  # fmt: skip
+    old = any(side.attacks is None for side in sides)
+    privacy_beside.draw(figures, [side.name for side in sides], key="privacy.proof.roc", missing=OLD if old else EMPTY)
 
 
 def _curves(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:

@@ -85,7 +85,7 @@ def _answer(found: engine.Audience) -> tuple[str, str]:
     readers = plain(found.policy.sentence.split(". ")[0].removeprefix("For ").rstrip("."))
     if found.policy.id == "exploratory":
         return ":orange[:material/visibility:]", f"It stays inside: for {readers}."
-    return ":blue[:material/group:]", f"It may go to: {readers}."
+    return ":blue[:material/group:]", f"As measured, it may go to: {readers}."
 
 
 def _again(workspace: engine.Workspace, side: Examined) -> None:

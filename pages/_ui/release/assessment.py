@@ -16,7 +16,7 @@ from pages._ui.language import mark, tr
 from pages._ui.release.bundle import card_words
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act, flash
-from pages._ui.texts import plain
+from pages._ui.texts import method_title, plain
 
 MADE = "release.assessment.made"
 EDITIONS: dict[Literal["internal", "external"], tuple[str, str]] = {
@@ -60,7 +60,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Pol
             for edition, (label, said) in EDITIONS.items():
                 st.button(
                     tr(label), key=f"release.assessment.{edition}", help=tr(said), on_click=_make,
-                    args=(workspace, run.id, policy.id, edition, signed),
+                    args=(workspace, run.id, policy.id, edition, signed, method_title(run)),
                 )  # fmt: skip
         _made(run, policy)
 
@@ -117,9 +117,12 @@ def _keep(workspace: engine.Workspace, corpus_id: str, names: dict[str, str]) ->
 
 
 def _make(
-    workspace: engine.Workspace, run_id: str, policy_id: str, edition: Literal["internal", "external"], signed: str
-) -> None:
+    workspace: engine.Workspace, run_id: str, policy_id: str, edition: Literal["internal", "external"], signed: str,
+    called: str,
+) -> None:  # fmt: skip
     st.session_state.pop(MADE, None)
-    page = act(workspace.assessments.make, run_id, policy_id, edition, words=card_words(), signed_off_by=signed)
+    page = act(
+        workspace.assessments.make, run_id, policy_id, edition, words=card_words(), signed_off_by=signed, called=called
+    )
     if page is not None:
         st.session_state[MADE] = {"of": (run_id, policy_id), "edition": edition, "page": page}

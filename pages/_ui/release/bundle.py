@@ -30,7 +30,7 @@ INSIDE = (
 )
 OUTSIDE = (
     mark("rejected and undecided records"),
-    mark("original text, source records, other columns, ids and order of the run"),
+    mark("source records as they are, other columns, ids and order of the run"),
     mark("any number measured on the original, and the name of the corpus unless you give one"),
 )
 
@@ -77,7 +77,7 @@ def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         (right, "recipient", mark("Recipient"), mark("not named"), 200),
         (left, "contact", mark("Contact"), mark("not given"), 200),
         (right, "licence", mark("Licence"), mark("not stated"), 200),
-        (left, "title", mark("Title"), mark("Synthetic text records"), 120),
+        (left, "title", mark("Title"), mark("named by the method"), 120),
         (right, "source", mark("Name of the original"), mark("not named"), 200),
     ):
         place.text_input(tr(label), key=f"release.card.{name}", placeholder=tr(empty), max_chars=longest)

@@ -50,6 +50,7 @@ def draw(
 ) -> None:
     """Draw the bar."""
     total, decided = sum(counts.values()), counts["approved"] + counts["rejected"]
+    inside = policy.id == "exploratory"  # for looking at the text, which needs no release
     with st.container(key="release-dock", gap="small"):
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -74,6 +75,7 @@ def draw(
                 tr("Internal preview"),
                 icon=":material/visibility:",
                 key="release.preview",
+                type="primary" if inside else "secondary",
                 disabled=not total or lacks(engine.Right.REVEAL),
                 on_click=act,
                 args=(workspace.releases.note_preview, run.id),
@@ -82,7 +84,7 @@ def draw(
                 preview.show(workspace, run.id, total)
             pressed = st.button(
                 tr("Build release"),
-                type="primary",
+                type="secondary" if inside else "primary",
                 icon=":material/inventory_2:",
                 key="release.build",
                 disabled=not verdict.passed or not chosen_formats() or lacks(engine.Right.RELEASE),

@@ -36,7 +36,9 @@ def choose(workspace: engine.Workspace) -> engine.Policy:
         key=CHOICE,
         horizontal=True,
         persist_state="session",
-        help=tr("From the smallest circle of readers to the largest."),
+        help=tr(
+            "From the fewest readers to the most. The last one asks for a proof, and for nothing that was measured."
+        ),
     )
     policy = policies[chosen or next(iter(policies))]
     st.caption(plain(policy.sentence))
@@ -51,32 +53,31 @@ def check_list(
     if verdict.passed:
         waived, high = len(verdict.waived_rules()), verdict.high_rules()
         stands = {"which": which, "rules": len(verdict.rules), "policy": plain(policy.title)}
-        (st.warning if high else st.success)(
+        said = (
             trn(
-                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met but {n} "
-                "rule that was waived.",
-                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met but {n} "
-                "rules that were waived.",
+                "**The gate is open** for the run {which}. {n} of the {rules} rules of “{policy}” was waived, the "
+                "others are met.",
+                "**The gate is open** for the run {which}. {n} of the {rules} rules of “{policy}” were waived, the "
+                "others are met.",
                 waived,
                 **stands,
             )
             if waived
             else tr(
                 "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met.", **stands
-            ),
-            icon=":material/lock_open:",
+            )
         )
         if high:
-            st.warning(
-                trn(
-                    "**{n} measured value is high.** This policy only asks that they are known, so they "
-                    "do not close the gate. Read them before you build.",
-                    "**{n} measured values are high.** This policy only asks that they are known, so they "
-                    "do not close the gate. Read them before you build.",
-                    len(high),
-                ),
-                icon=":material/warning:",
+            more = trn(
+                "**{n} measured value is high.** This policy only asks that they are known, so they "
+                "do not close the gate. Read them before you build.",
+                "**{n} measured values are high.** This policy only asks that they are known, so they "
+                "do not close the gate. Read them before you build.",
+                len(high),
             )
+            st.warning(f"{said}\n\n{more}", icon=":material/warning:")
+        else:
+            st.success(said, icon=":material/lock_open:")
     else:
         st.warning(
             trn(

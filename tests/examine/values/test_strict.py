@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine import Sentence
 from engine.examine.examination import ExamineInput
 from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.prepare import prepare
@@ -85,3 +86,39 @@ def test_no_spans_and_no_holdout_are_said() -> None:
         prepare(ExamineInput(synthetic, train, train.iloc[:0], spans.iloc[:0], spans.iloc[:0], seed=0))
     )
     assert all(f.value != f.value and f.settings["why"] for f in part.findings)
+
+
+def alone(made: list[str], *, holdout: bool = True) -> list[Sentence]:
+    """Return the sentences about identifiers in a text about 30 training people and 30 others."""
+    rng = np.random.default_rng(5)
+    mine, others = people(rng, 30), people(rng, 30)
+    train, train_spans = records(mine, "t")
+    kept, kept_spans = records(others if holdout else [], "h")
+    texts = [one.format(name=mine[0][0], surname=mine[1][0].split()[1], number=mine[2][1]) for one in made]
+    synthetic = pd.DataFrame({"record_id": [f"s{i}" for i in range(len(texts))], "text": texts, "label": None})
+    synthetic["lineage"] = None
+    given = ExamineInput(synthetic, train, kept, train_spans, kept_spans, seed=1)
+    said = privacy_verdict(examine_strict(prepare(given)).findings)
+    return [one for one in said if one.text.startswith(("Real identifiers", "Identifiers of one person"))]
+
+
+def test_a_full_name_or_number_of_one_person_alone_is_said_however_few_they_are() -> None:
+    quiet = ["Nothing happened that day."] * 40
+    assert len(alone(quiet)) == 1
+    assert len(alone([*quiet, "So Mr {surname} came."])) == 1, "a surname is met by chance"
+    said = alone([*quiet, "So {name} came.", "It was {name} again.", "Case {number} was heard."])
+    assert [one.level for one in said] == ["unsure", "unsure"]
+    assert (
+        "2 of 59 full names, numbers and addresses stand in the text in full; of 59 such identifiers" in said[1].text
+    )  # one name is in both parts
+    assert said[1].more == "They are in 3 synthetic records."
+
+
+def test_without_a_holdout_a_share_is_said_in_words_and_never_stands_as_not_known() -> None:
+    said = alone(["So {name} came.", "Nothing happened that day."], holdout=False)
+    assert said[0].level == "unsure"
+    assert said[0].text.startswith("Real identifiers: 50.0% (95% interval ")
+    assert "of the synthetic records give away a private value of the training records" in said[0].text
+    assert said[0].text.endswith("there is no holdout that would tell how much of it is chance.")
+    assert "1 of 60 full names" in said[1].text
+    assert "such identifiers" not in said[1].text
