@@ -41,7 +41,8 @@ def test_the_release_page_names_it_in_its_bar_its_verdict_and_its_question(twins
     app = open_page("release", **{"_ui.run": made[1]})
     told = words(app)
     assert f"closed** for the run {called}." in told
-    assert f"**Closed**] (Exploratory, for the run {called})" in told
+    assert "**Closed**]: “" in told
+    assert any(f"Exploratory · {called} · " in bar.proto.text for bar in app.get("progress"))
     assert "](http" not in told.replace("\\]", "")
 
 

@@ -62,6 +62,8 @@ def chosen(
             for name, width in widths.items()
         },
     )  # fmt: skip
+    if len(frame) > most:
+        st.caption(f"{most} of {len(frame)} rows are in view: scroll inside the table for the others.")
     return row
 
 

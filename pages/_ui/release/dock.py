@@ -55,22 +55,21 @@ def draw(
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
-                st.markdown(_line(run_label(workspace, run), policy, verdict))
-                st.progress(
-                    decided / total if total else 0.0,
-                    text=trn(
+                line, help_ = _line(verdict)
+                st.markdown(line, help=help_)
+                said = [plain(policy.title), plain(run_label(workspace, run))]
+                said.append(
+                    trn(
                         "{decided} of {n} record decided, {approved} approved",
                         "{decided} of {n} records decided, {approved} approved",
                         total,
                         decided=number(decided),
                         approved=number(counts["approved"]),
                     )
-                    + (
-                        " · " + tr("released {when}: see Releases of this run", when=when(run.released_at))
-                        if run.released_at
-                        else ""
-                    ),
                 )
+                if run.released_at:
+                    said.append(tr("released {when}: see Releases of this run", when=when(run.released_at)))
+                st.progress(decided / total if total else 0.0, text=" · ".join(said))
             if st.button(
                 tr("Internal preview"),
                 icon=":material/visibility:",
@@ -97,36 +96,28 @@ def draw(
         once.rearm("release.build")
 
 
-def _line(run: str, policy: engine.Policy, verdict: engine.Verdict) -> str:
-    """Return the gate's state with the run it speaks of and the first thing that stands in its way."""
-    which = tr("{policy}, for the run {run}", policy=plain(policy.title), run=plain(run))
+def _line(verdict: engine.Verdict) -> tuple[str, str | None]:
+    """Return the gate's state with the first thing that stands in its way, and what would help."""
     if not verdict.passed:
         first = verdict.open_rules()[0]
-        return tr(
-            ":orange[:material/lock: **Closed**] ({which}). “{rule}”: {remedy}",
-            which=which,
-            rule=plain(first.title),
-            remedy=plain(first.remedy),
-        )
+        return tr(":orange[:material/lock: **Closed**]: “{rule}”", rule=plain(first.title)), plain(first.remedy)
     if not chosen_formats():
-        return tr(":orange[:material/lock: **Choose at least one file format**] ({which}).", which=which)
+        return tr(":orange[:material/lock: **Choose at least one file format**]"), None
     waived = verdict.waived_rules()
     if waived:
         return trn(
-            ":orange[:material/lock_open: **Open, with {n} rule waived**] ({which}).",
-            ":orange[:material/lock_open: **Open, with {n} rules waived**] ({which}).",
+            ":orange[:material/lock_open: **Open, with {n} rule waived**]",
+            ":orange[:material/lock_open: **Open, with {n} rules waived**]",
             len(waived),
-            which=which,
-        )
+        ), None
     high = verdict.high_rules()
     if high:
         return trn(
-            ":orange[:material/warning: **Open, but {n} measured value high**] ({which}).",
-            ":orange[:material/warning: **Open, but {n} measured values high**] ({which}).",
+            ":orange[:material/warning: **Open, but {n} measured value high**]",
+            ":orange[:material/warning: **Open, but {n} measured values high**]",
             len(high),
-            which=which,
-        )
-    return tr(":green[:material/lock_open: **Open**] ({which}).", which=which)
+        ), None
+    return tr(":green[:material/lock_open: **Open**]"), None
 
 
 def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
