@@ -73,7 +73,13 @@ def test_a_sweep_on_the_board(server, tab, runs):
     check_accessibility(page, "compare, table")
     picture(page, "table")
 
-    goto(page, "Utility")
+    page.set_viewport_size({"width": 1360, "height": 900})
+    for title in ("Privacy", "Utility"):
+        goto(page, title)
+        page.locator(f".st-key-{title.lower()}-verdict").wait_for()
+        settled(page)
+        picture(page, title.lower())
+    page.set_viewport_size({"width": 1440, "height": 1100})
     page.get_by_text("Classifier", exact=True).first.click()
     settled(page)
     page.get_by_text("A small transformer trained on the text").wait_for()

@@ -302,11 +302,11 @@ def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     total = sum(workspace.runs.approval_counts(seeded.run).values())
     app = visit("release", **{"_ui.run": seeded.run})
     assert title in texts(app, "warning"), "the closed gate names its run"
-    closed = next(m.value for m in app.markdown if "Closed" in m.value)
-    assert title in closed
+    assert any("Closed" in m.value for m in app.markdown)
+    assert any(title in bar.proto.text for bar in app.get("progress")), "the bar names its run"
     decision(app, "approved").click().run()
     assert title in texts(app, "warning")
-    assert f"1 of {total} records decided, 1 approved" in [bar.proto.text for bar in app.get("progress")]
+    assert any(f"1 of {total} records decided, 1 approved" in bar.proto.text for bar in app.get("progress"))
 
 
 def test_a_preview_leaves_no_release_no_mark_and_no_file(seeded, visit):

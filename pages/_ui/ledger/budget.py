@@ -206,7 +206,9 @@ def _lists(view: engine.LedgerView) -> str:
 
 
 def _left(view: engine.LedgerView) -> str:
-    return f"{view.remaining_epsilon:.3g}" if view.remaining_epsilon > 0 else "nothing"
+    if view.remaining_epsilon <= 0:
+        return "nothing"
+    return f"{'at most ' if view.unknown_since is not None else ''}{view.remaining_epsilon:.3g}"
 
 
 def _limit_help(view: engine.LedgerView) -> str:

@@ -17,7 +17,7 @@ from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
 
-SIZE = 25
+SIZE = 10  # rows of three lines, all of them in view
 WHOLE = 2  # of what flags somebody: so many names are read whole in a cell of three lines
 OLD = "Units were not ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
@@ -141,7 +141,7 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
     }
     st.dataframe(
         shown, hide_index=True, row_height=wrapped.ROW, column_config=config, alt="Units at risk, riskiest first",
-        key=f"privacy.units.{run_id}.{digest(rows['unit'])}",
+        key=f"privacy.units.{run_id}.{digest(rows['unit'])}", height="content",
     )  # fmt: skip
     pager(
         len(units),

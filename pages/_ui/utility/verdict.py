@@ -42,7 +42,11 @@ def size(use: engine.Use) -> str:
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
-    """Draw each finding beside the band of real against real."""
+    """Draw each finding beside the band of real against real, or say that none can stand there."""
     from engine.figures.utility import utility_dots
 
-    examined_figure.draw(utility_dots(findings), key=f"utility.figure.{run.id}")
+    made = utility_dots(findings)
+    if not made.plot.data:
+        st.markdown("No measure of use could be taken at this number of texts, so there is nothing to draw.")
+        return
+    examined_figure.draw(made, key=f"utility.figure.{run.id}")
