@@ -167,7 +167,7 @@ def meanings(findings: Sequence[Finding], *, key: str) -> None:
     names.sort(key=lambda name: MEASURES[name].title)
     chosen = st.selectbox("Measure", names, key=f"{key}.measure", format_func=title, help="Type to search.")
     _meaning(str(chosen))
-    if st.toggle(f"All {len(names)} measures, one below the other", key=f"{key}.measures"):
+    if st.toggle(f"All {len(names)} measures, one below the other", key=f"{key}.measures", wrap=True):
         for name in names:
             if name != chosen:
                 _meaning(name)
