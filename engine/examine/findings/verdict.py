@@ -78,7 +78,7 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
     "near_copies_08": "{ours} of the synthetic records nearly repeat a training record; of real records that nobody "
     "used only {theirs} do",
 }
-ALONE = "strict_pipp_direct"  # its settings count the identifiers that one person alone has
+ALONE = "strict_elp_direct"  # the settings of it and of its share of records count what one person alone has
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (

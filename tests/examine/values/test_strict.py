@@ -114,6 +114,23 @@ def test_a_full_name_or_number_of_one_person_alone_is_said_however_few_they_are(
     assert said[1].more == "They are in 3 synthetic records."
 
 
+def test_a_name_in_text_that_no_record_went_into_is_chance_and_said_to_be() -> None:
+    rng = np.random.default_rng(5)
+    mine, others = people(rng, 30), people(rng, 30)
+    train, train_spans = records(mine, "t")
+    kept, kept_spans = records(others, "h")
+    synthetic = pd.DataFrame({"record_id": ["s0"], "text": [f"So {mine[0][0]} came."], "label": None})
+    synthetic["lineage"] = None
+    found = examine_strict(prepare(ExamineInput(synthetic, train, kept, train_spans, kept_spans, seed=1))).findings
+    nothing = {"kind": "dp", "epsilon": 0, "delta": 0.0}
+    (alone,) = [one for one in privacy_verdict(found, guarantee=nothing) if one.text.startswith("Identifiers of one")]
+    assert "No private record went into this text" in alone.text
+    others_said = [one for one in privacy_verdict(found, guarantee=nothing) if one is not alone and one.level != "leak"]
+    assert not any(
+        "No private record" in one.text for one in others_said if one.finding not in ("guarantee", alone.finding)
+    )
+
+
 def test_without_a_holdout_a_share_is_said_in_words_and_never_stands_as_not_known() -> None:
     said = alone(["So {name} came.", "Nothing happened that day."], holdout=False)
     assert said[0].level == "unsure"
