@@ -19,8 +19,8 @@ st.title("Pools", anchor=False, help=meaning("pool", "prompt pack"))
 st.markdown(
     "Text that a large model, or people, made elsewhere can be chosen here by private records, under a proven bound. "
     "Write prompts that hold nothing private, have them answered anywhere, bring the answers back, and plan a run of "
-    "“Chosen from a pool”. A public corpus will do as well. Nothing is connected from this page: files go and come by "
-    "your hand."
+    "“Choose from texts made elsewhere”. A public corpus will do as well. Nothing is connected from this page: files "
+    "go and come by your hand."
 )
 corpus = current_corpus(workspace)
 view = pool_view.choose()

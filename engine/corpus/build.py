@@ -192,9 +192,11 @@ def _split_warnings(
 ) -> list[str]:
     found: list[str] = []
     if statistics.over_cap:
+        noun = "person" if unit == "source" else "record"
         found.append(
-            f"{statistics.over_cap:,} of {statistics.records:,} records lie beyond the cap of {cap} a unit. They stay "
-            "in the corpus, but no method uses them and no measure counts them; raise the cap to use more of them."
+            f"{statistics.over_cap:,} of {statistics.records:,} records lie beyond the cap of {cap} a {noun}. They "
+            "stay in the corpus, but no method uses them and no measure counts them; to use them, load the file again "
+            "with a higher cap."
         )
     if unit == "source" and statistics.without_source:
         found.append(

@@ -69,3 +69,19 @@ def join_sides(parts: Sequence[Side]) -> Side:
         np.concatenate([part.units for part in parts]),
         spans=pd.concat(spans, ignore_index=True) if spans else None,
     )
+
+
+def words_in_spans(side: Side) -> set[int]:
+    """Return the numbers of all words that touch an accepted span."""
+    if side.spans is None or not len(side.spans):
+        return set()
+    row_of = {record: row for row, record in enumerate(side.record_ids)}
+    found: set[int] = set()
+    for record, start, end in side.spans[["record_id", "start", "end"]].itertuples(index=False):
+        row = row_of.get(str(record))
+        if row is None:
+            continue
+        first, last = side.words.offsets[row], side.words.offsets[row + 1]
+        touched = (side.words.ends[first:last] > start) & (side.words.starts[first:last] < end)
+        found.update(side.words.ids[first:last][touched].tolist())
+    return found

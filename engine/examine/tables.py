@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
-from engine.examine.base import Side
+from engine.examine.base import Side, words_in_spans
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units
 from engine.examine.usefulness.meaning.text_map import lay_out, put_in
@@ -49,8 +49,11 @@ def _records_with(words: WordTable, n: int, base: int) -> tuple[NDArray[np.int64
 
 
 def ngrams(prepared: Prepared) -> pd.DataFrame:
-    """Return the phrases whose use differs most: n, phrase, shares of synthetic and of training records, internal."""
-    vocabulary = prepared.vocabulary.words()
+    """Return the phrases whose use differs most: n, phrase, shares of synthetic and of training records, internal.
+
+    Only what the records of at least `COMMON` units share is listed, and no word of an accepted span.
+    """
+    vocabulary, private = prepared.vocabulary.words(), np.array(sorted(words_in_spans(prepared.train)), np.int64)
     base = len(vocabulary) + 1
     unit_of = pd.factorize(prepared.train.units)[0]
     frames = []
@@ -59,7 +62,7 @@ def ngrams(prepared: Prepared) -> pd.DataFrame:
         made_code, _ = _records_with(prepared.synthetic.words, n, base)
         by_unit = np.unique(np.column_stack([real_code, unit_of[real_text]]), axis=0)
         codes, units = np.unique(by_unit[:, 0], return_counts=True)
-        codes = codes[units >= COMMON]
+        codes = codes[(units >= COMMON) & ~_holds(codes, n, base, private)]
         real = pd.Series(real_code).value_counts().reindex(codes, fill_value=0).to_numpy()
         made = pd.Series(made_code).value_counts().reindex(codes, fill_value=0).to_numpy()
         frame = pd.DataFrame({
@@ -71,6 +74,14 @@ def ngrams(prepared: Prepared) -> pd.DataFrame:
         frame.insert(1, "phrase", [_phrase(int(code), n, base, vocabulary) for code in frame["code"]])
         frames.append(frame.drop(columns="code"))
     return pd.concat(frames, ignore_index=True).assign(internal=True)
+
+
+def _holds(codes: NDArray[np.int64], n: int, base: int, words: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which phrases hold one of these words, bool array (m,)."""
+    found = np.zeros(len(codes), bool)
+    for place in range(n):
+        found |= np.isin(codes // base**place % base, words)
+    return found
 
 
 def _phrase(code: int, n: int, base: int, vocabulary: list[str]) -> str:

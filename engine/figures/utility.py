@@ -106,7 +106,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     caveat = (
         "0% is as good as real text, 100% as far off as unrelated text; a classifier's way leads to guessing, and "
         "where there is no such way a loss is of the value of real text. What lies further out is drawn at the edge. "
-        "The numbers themselves stand in the tables below."
+        "The numbers themselves stand on Utility."
     )
     without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]
     if without:
@@ -172,7 +172,12 @@ def lengths(table: pd.DataFrame) -> Figure:
         takeaway += f"in the private text it is {medians['train']:.0f}."
     else:
         takeaway = "There is only one side to draw."
-    return Figure(plot, takeaway, "Equal lengths say nothing about equal content.", f"Two rising curves. {takeaway}")
+    return Figure(
+        plot,
+        takeaway,
+        "Equal lengths say nothing about equal content. Words are those that measures count: “T38.5” is two of them.",
+        f"Two rising curves. {takeaway}",
+    )
 
 
 SPREADS = {"synthetic": ("Synthetic", "solid"), "private": ("Private, one half", "dot"),

@@ -18,7 +18,7 @@ from pages._ui.states import act
 from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, decimal, meaning, number, plain, share, significant
 
 LEFT = "_ui.left"
-FEW = 20  # reviewed texts below which a middle value says nothing, and only the bound is given
+FEW = 20  # reviewed texts below which what they say says nothing
 
 
 def draw(workspace: engine.Workspace, translated: bool = True) -> None:
@@ -84,7 +84,7 @@ def _line(title: str, value: str, *, icon: str) -> None:
 def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the permanent risk lines of a corpus."""
     unit = tr(UNITS[corpus.unit][0])
-    extra = "" if corpus.unit == "record" else tr(", at most {records} each", records=count_of(corpus.cap, "record"))
+    extra = "" if corpus.unit == "record" else tr(", of which at most {cap} are used", cap=number(corpus.cap))
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
     _budget(workspace, corpus)
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
@@ -129,11 +129,11 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     if risk is None:
         return tr("Not known yet: finish reviewing some texts first.")
     texts = count_of(int(risk["records"]), "reviewed text")
+    if risk["records"] < min(FEW, corpus.records):
+        return tr("Not known: {texts}, none drawn at random. A spot check on Review tells.", texts=texts)
     most = tr("most {high}", high=share(risk["high"]))
-    if risk["records"] < FEW:
-        return tr("Probably at {most} of them, judged by {texts}.", most=most, texts=texts)
     return tr(
-        "About {value} of them, probably at {most}, judged by {texts}.",
+        "About {value} of them, at {most}, by {texts}, if these were not picked by risk.",
         value=share(risk["value"]),
         most=most,
         texts=texts,

@@ -70,7 +70,10 @@ STEPS = {
 
 UNITS = {
     "record": (mark("one record"), mark("Each row stands alone: the text of one row is what must not be recognised.")),
-    "source": (mark("everyone's records together"), mark("All rows of one person, case or author count as one.")),
+    "source": (
+        mark("each person, with all their records"),
+        mark("All rows of one person, case or author count as one."),
+    ),
 }
 
 UNIT_NOUNS = {"record": mark("a record"), "source": mark("a person")}

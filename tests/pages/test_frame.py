@@ -10,7 +10,7 @@ from tests.pages.small import ROOT, labels, words
 class TestFrame:
     def test_sidebar_says_what_is_known_of_a_corpus(self, small, open_page):
         text = words(open_page("home"))
-        assert "everyone's records together" in text
+        assert "each person, with all their records" in text
         assert "0% of ε = 10 in use" in text
         assert "Missed identifiers" in text
         assert "No finished run yet" in text

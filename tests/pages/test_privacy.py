@@ -259,11 +259,12 @@ def test_a_type_that_points_both_ways_has_a_row_each():
     found = privacy_kinds.kinds(table)
     rows = found.rows
     assert [(row["Points at a person"], row["Share"]) for row in rows] == [
-        ("with others", 0.5), ("directly", 0.5), ("with others", 0.1),
+        ("directly", 0.5), ("with others", 0.5), ("with others", 0.1),
     ]  # fmt: skip
-    assert rows[1]["Share, holdout"] == 0.2
-    assert "4 of 8" in found.sentence
-    assert pd.isna(rows[0]["Share, holdout"])
+    assert rows[0]["Share, holdout"] == 0.2
+    assert found.sentence.startswith("In the synthetic text stand: Pointing at a person directly: 2 of 4")
+    assert "Together with others: 4 of 8" in found.sentence
+    assert pd.isna(rows[1]["Share, holdout"])
     assert pd.isna(rows[2]["Share, holdout"])
 
 

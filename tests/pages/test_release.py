@@ -52,7 +52,7 @@ def test_no_runs_yet(empty, visit, import_small):
 
 def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
-    assert "The gate is closed" in texts(app, "warning")
+    assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
     decision(app, "approved").click().run()
     assert not app.exception
@@ -222,7 +222,7 @@ def test_stale_run_keeps_the_gate_closed(seeded, visit):
     add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("release", **{"_ui.run": seeded.run})
     assert "Out of date" in texts(app, "warning")
-    assert "The gate is closed" in texts(app, "warning")
+    assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
 
 
@@ -301,11 +301,11 @@ def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     title = method_name(workspace.runs.get(seeded.run))
     total = sum(workspace.runs.approval_counts(seeded.run).values())
     app = visit("release", **{"_ui.run": seeded.run})
-    assert title in texts(app, "warning"), "the closed gate names its run"
+    assert title in texts(app, "error"), "the closed gate names its run"
     assert any("Closed" in m.value for m in app.markdown)
     assert any(title in bar.proto.text for bar in app.get("progress")), "the bar names its run"
     decision(app, "approved").click().run()
-    assert title in texts(app, "warning")
+    assert title in texts(app, "error") + texts(app, "warning")
     assert any(f"1 of {total} records decided, 1 approved" in bar.proto.text for bar in app.get("progress"))
 
 

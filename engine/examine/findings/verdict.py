@@ -42,6 +42,8 @@ def level_of(excess: Finding | None) -> Level:
         return "unknown"
     if excess.low > 0:
         return "leak"
+    if excess.low == excess.high:  # an earlier edition's interval of a share that never varied: it says nothing
+        return "unsure"
     return "chance" if excess.high <= NEGLIGIBLE else "unsure"
 
 
@@ -81,6 +83,7 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
 ALONE = "strict_elp_direct"  # the settings of it and of its share of records count what one person alone has
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
+WIDE = 0.5  # an interval of a difference of shares that is wider says nothing
 _CLOSENESS = (
     ("nearest_similarity", "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
      "{ours} on average, the nearest of as many that nobody used at {theirs}"),
@@ -333,6 +336,11 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     value, low, high = (
         f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
     )
+    if excess.high - excess.low > WIDE:
+        return (
+            f": what the text gives away of records used cannot be compared with records nobody used (the 95% interval "
+            f"of the difference reaches from {low} to {high} percentage points)"
+        )
     side = "more" if excess.value >= 0 else "less"
     return (
         f": the text gives away {value} percentage points {side} of records used than of records nobody used "

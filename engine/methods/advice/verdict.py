@@ -75,7 +75,7 @@ def signal_verdict(method: str, parameters: BaseModel, facts: Facts, claim: Guar
 
 def _told(found: _Found, facts: Facts) -> SignalVerdict:
     if found.strength >= 1.0:
-        return SignalVerdict("enough", f"Enough signal: {found.says}.{found.besides}")
+        return SignalVerdict("enough", f"Enough signal to choose by: {found.says}.{found.besides}")
     noise = found.strength < found.little
     ways = [f"about {found.units:,} {people(facts)}"] if found.units and found.units > facts.units else []
     if found.epsilon is not None and found.epsilon <= WEAKEST_USEFUL:

@@ -24,6 +24,10 @@ from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.policy.waivers import NEVER, Waiver, basis_of
 
 EXAMINE = "Examine the run on the Privacy page."
+KIND_SAYS: dict[Kind, str] = {
+    "none": "This run proves nothing.", "heuristic": "This run proves nothing; it follows a rule that has reasons.",
+    "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
+}  # fmt: skip
 PAPER = ("pipp", "pipp_direct")
 AS_WRITTEN = ", after the paper, what many people share included; Privacy counts first without it"
 
@@ -145,6 +149,13 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
 
 
+def _needed(kinds: Sequence[str]) -> str:
+    """Return what a policy asks of a run's proof."""
+    if set(kinds) == {"dp"}:
+        return "A proven bound (ε) is needed."
+    return "A proof is needed, if only of the choice." if "selection-only" in kinds else f"Needed: {', '.join(kinds)}."
+
+
 def _measured(rule: Rule, value: float) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
@@ -187,7 +198,6 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     total = facts.approved + facts.rejected + facts.pending
     reviewed = (facts.approved + facts.rejected) / total if total else 0.0
     enough = bool(total) and reviewed >= need.minimum_reviewed_share
-    kinds = ", ".join(need.guarantee_kinds)
     lines = [
         fact_line("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
@@ -201,14 +211,15 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     if need.minimum_reviewed_share > 0:
         lines.append(
             fact_line("reviewed", "A person decided on the records", enough,
-                  f"Decided on {_floor_percent(reviewed)}; {need.minimum_reviewed_share:.0%} is needed.",
+                  f"Decided on {facts.approved + facts.rejected:,} of {total:,}; "
+                  f"{need.minimum_reviewed_share:.0%} is needed.",
                   "Approve or reject the records that are still undecided.", need.minimum_reviewed_share, reviewed)
         )  # fmt: skip
     if set(need.guarantee_kinds) != {"none", "heuristic", "selection-only", "dp"}:
         lines.append(
             fact_line("guarantee", "The method carries a formal guarantee",
                       facts.guarantee_kind in need.guarantee_kinds,
-                  f"This run's guarantee is of the kind “{facts.guarantee_kind}”; needed: {kinds}.",
+                  f"{KIND_SAYS[facts.guarantee_kind]} {_needed(need.guarantee_kinds)}",
                   "Choose a method with a formal guarantee, or a policy for a smaller circle of readers.")
         )  # fmt: skip
     if need.highest_epsilon is not None:
@@ -356,7 +367,3 @@ def _find(findings: Sequence[Finding], name: str, reference: Reference | None) -
 
 def _finite(value: float | None) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
-
-
-def _floor_percent(share: float) -> str:
-    return f"{math.floor(100 * share)}%"

@@ -21,12 +21,11 @@ def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> lis
     examined = [run.examined_at for run in runs if run.examined_at]
     released = [run.released_at for run in runs if run.released_at]
     found = corpus.detected_at is not None or corpus.span_source == "gold"
-    reviewed = f"{number(corpus.reviewed)} decided" if found else "–"
+    reviewed = count_of(corpus.reviewed, "finding") + " decided" if found else "–"
     return [
         ("Loaded", True, when(corpus.created)),
         ("Searched", found, when(corpus.detected_at) if corpus.detected_at else "came with the file" if found else "–"),
-        ("Reviewed", corpus.reviewed > 0, reviewed),
-        ("Planned", bool(runs), when(max((run.created for run in runs), default=None))),
+        ("Review begun", corpus.reviewed > 0, reviewed),
         ("Run", bool(done), when(max((run.finished for run in done if run.finished), default=None))),
         ("Examined", bool(examined), when(max(examined, default=None))),
         ("Released", bool(released), when(max(released, default=None))),
@@ -47,7 +46,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             with st.container(horizontal=True, width="content"):
                 _next_step(workspace, corpus, runs)
                 _more(workspace, corpus)
-        with st.grid(7, min_column_width=100, gap="small"):
+        with st.grid(6, min_column_width=110, gap="small"):
             for name, reached, note in stations(corpus, runs):
                 st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
         if corpus.stale:

@@ -90,7 +90,7 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
 def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return which decisions are open, in words; empty where none is."""
     run = current_run(workspace, corpus)
-    if run is not None and corpus.next_step == "release":
+    if run is not None and corpus.next_step in ("release", "done"):
         counts = workspace.runs.approval_counts(run.id)
         return (
             f"{count_of(counts['pending'], 'record')} of {plain(run_title(run))} not decided yet."

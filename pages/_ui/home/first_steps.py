@@ -90,7 +90,9 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             for line in lines:
                 _line(workspace, corpus, line, line is following)
         if following is None:
-            st.markdown("Everything is done. The files are on the Release page, under Releases of this run.")
+            st.markdown(
+                "You have been through every step once; the files are on the Release page, under Releases of this run."
+            )
         elif not away:
             st.button("Put this list away", key="home.steps.away", type="tertiary", icon=":material/close:",
                       on_click=act, args=(workspace.settings.set, SETTING, AWAY), **page_only("load"))  # fmt: skip

@@ -64,7 +64,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric(
-            "Total still to be claimed, ε" if view.unbounded else "Left, ε",
+            "Total that can be stated, ε" if view.unbounded else "Left, ε",
             "none" if view.unbounded else _left(view),
             border=True,
             help="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
@@ -360,7 +360,7 @@ def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     if not found:
         return
     st.markdown("**Runs with a guarantee**")
-    st.dataframe(pd.DataFrame(found), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
+    st.dataframe(pd.DataFrame(found), hide_index=True, alt="Claims, recomputed totals and noisy answers, a row a run",
                  column_config={name: st.column_config.TextColumn(alignment="right")
                                 for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
@@ -380,7 +380,7 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
                 "Run": run_name(run) if run else "deleted; its lines stay",
                 "Claimed ε": _short(claimed, ".4g"),
                 "Recomputed ε": _short(recomputed(run.guarantee) if run else None, ".4g"),
-                "Outputs drawn": int(kinds.get("spend", 0)),
+                "Noisy answers drawn": int(kinds.get("spend", 0)),
                 "State": state_of(kinds),
             }
         )
@@ -415,8 +415,8 @@ def overview(workspace: engine.Workspace) -> None:
                 "Corpus": names[corpus.id],
                 "People": ledger_names.named(view.population, names),
                 "Limit, ε": view.limit_epsilon,
-                "In use": "–" if view.unbounded else share(view.share, 0),
-                "Left, ε": "none can be claimed" if view.unbounded else _left(view),
+                "In use": share(view.share, 0),
+                "Left, ε": "as before for a single run; no total" if view.unbounded else _left(view),
                 "Formal total": total(view),
             }
         )

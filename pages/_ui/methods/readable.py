@@ -40,7 +40,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if partly:
         st.caption(
             tr(
-                "Readability: in {partly} of {texts} only repetition was judged; the rules on words are for English.",
+                "Readability: in {partly} of {texts} only repetition was judged; they hold too few everyday English "
+                "words for the other rules.",
                 partly=number(partly),
                 texts=count_of(total, "text"),
             )

@@ -131,7 +131,8 @@ def _offered(one: engine.Suggestion) -> Row:
     """Return the line of an open model that could be fetched."""
     role = models_suggested.ROLES.get(one.role)
     return Row(one.offer.hub, (
-        one.offer.hub.partition("/")[2], f"no · {role}" if role else "no", models_suggested.VERDICTS[one.verdict],
+        one.offer.hub.partition("/")[2], f"not here · {role}" if role else "not here",
+        models_suggested.VERDICTS[one.verdict],
         models_language.size(one.memory_bytes), models_suggested.time(one, short=True),
         number(len(one.offer.languages)), one.offer.licence,
     ))  # fmt: skip

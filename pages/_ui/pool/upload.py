@@ -167,5 +167,8 @@ def _imported(
         return False
     st.session_state.pop(PREVIEW, None)
     st.session_state["_ui.pool.generation"] = st.session_state.get("_ui.pool.generation", 0) + 1
-    states.notice(f"The pool {pool.name} is here: {count_of(pool.texts, 'text')}. Plan a run of “Chosen from a pool”.")
+    states.notice(
+        f"The pool {pool.name} is here: {count_of(pool.texts, 'text')}. "
+        "Plan a run of “Choose from texts made elsewhere”."
+    )
     return True

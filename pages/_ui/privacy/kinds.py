@@ -52,19 +52,26 @@ class Kinds:
     @property
     def sentence(self) -> str:
         """What leaks most."""
-        worst = self.rows[0]
-        return (
-            f"Most often it is the type **{worst['Type']}**: {worst['Of these in the synthetic text']:,} of "
-            f"{worst['In the training part']:,} different ones stand in the synthetic text."
-        )
+        said = []
+        for how, words in (("directly", "Pointing at a person directly"), ("with others", "Together with others")):
+            found = [row for row in self.rows if row["Points at a person"] == how]
+            named = [
+                f"{row['Of these in the synthetic text']:,} of {row['In the training part']:,} different values of the "
+                f"type **{row['Type']}**"
+                for row in found if row["Of these in the synthetic text"]
+            ]  # fmt: skip
+            if found:
+                said.append(f"{words}: {', '.join(named[:2]) if named else 'none'}.")
+        return f"In the synthetic text stand: {' '.join(said)}"
 
 
 def kinds(table: pd.DataFrame) -> Kinds:
-    """Return a row a type and way of pointing at a person, most leaked first; a type may point both ways."""
+    """Return a row a type and way of pointing at a person, direct ones and most leaked first; a type may be both."""
     keys = ["label", "identifier_type"]
     sides = {name: table[table["reference"] == name].set_index(keys) for name in ("train", "holdout")}
     rows = []
-    for label, how in sides["train"].sort_values("leaked", ascending=False).index:
+    leaked = sides["train"].sort_values("leaked", ascending=False, kind="stable").index
+    for label, how in sorted(leaked, key=lambda key: key[1] != "direct"):
         train = sides["train"].loc[(label, how)]
         holdout = sides["holdout"].loc[(label, how)] if (label, how) in sides["holdout"].index else None
         rows.append(

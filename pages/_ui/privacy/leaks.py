@@ -24,6 +24,7 @@ from pages._ui.texts import count_of, label_name
 SIZE = 20
 SHORTEST_REASON = 10
 REVEALED = "privacy.revealed"
+WIDE = 0.5  # an interval of a difference of shares that is wider says nothing
 SECONDS = 60  # how long the private side stays open
 COPY_HUE = 5
 COLUMNS = ["record_id", "kind", "reference", "identifier_type", "entity", "words"]
@@ -104,6 +105,9 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
         if one is None or one.low is None or one.high is None:
             continue
         low, high = show_measure(name, one.low), show_measure(name, one.high)
+        if one.high - one.low > WIDE:
+            said.append(f"of {what.removeprefix('of ')} nothing can be said (between {low} and {high})")
+            continue
         more = "more" if one.value >= 0 else "fewer"
         amount = f"{100 * abs(one.value):.1f} percentage points"
         said.append(f"**{amount}** {more} {what} than for people whose records were kept aside ({low} to {high})")

@@ -18,6 +18,7 @@ from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
 
 SIZE = 10  # rows of three lines, all of them in view
+KEPT = 500  # units that an examination lists
 WHOLE = 2  # of what flags somebody: so many names are read whole in a cell of three lines
 OLD = "Units were not ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
@@ -63,9 +64,12 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
         return f"No {noun} is flagged."
     plural = "people" if noun == "person" else "records"
     more = [f - e for _, f, e in _counts(attacks) if _above(f, e, len(attacks))]
-    text = f"**{count_of(len(units), noun, plural)}** flagged by something"
-    text += " (the riskiest 500 are kept). " if len(units) >= 500 else ". "
     told = usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)]
+    text = f"**{count_of(len(units), noun, plural)}** flagged by something. "
+    if len(units) >= KEPT:  # the list is cut, so how many there are is known from below alone
+        most = max((int(flagged) for _, flagged, _ in _counts(usable)), default=0)
+        text = f"**At least {max(most, len(units)):,} {plural}** are flagged by something; the riskiest {KEPT} are "
+        text += "listed. "
     for name, flagged, expected in _counts(told):
         text += f"{count_of(int(flagged), noun, plural)}: {TEXT_FLAGS[name]}"
         text += f" (by chance about {expected:,.0f}). " if expected == expected else ". "

@@ -73,8 +73,8 @@ def _head(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None
                     f"{plain(first.sentence)}{more}"
                 )
         st.caption(
-            "By the policies of the Release page, once a person has approved the records and signed, and has rejected "
-            "those that equal an original or copy more words in a row than the policy allows."
+            "By the policies of the Release page. These answers assume that a person approves each record, signs, and "
+            "rejects originals and long copies."
         )
 
 

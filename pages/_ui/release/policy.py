@@ -79,7 +79,7 @@ def check_list(
         else:
             st.success(said, icon=":material/lock_open:")
     else:
-        st.warning(
+        st.error(
             trn(
                 "**The gate is closed** for the run {which}. {n} rule of {rules} is not met.",
                 "**The gate is closed** for the run {which}. {n} rules of {rules} are not met.",

@@ -28,7 +28,10 @@ def phrases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     table = workspace.examinations.table(run.id, "ngrams")
     if table is None or table.empty:
         return
-    st.markdown("**Words and phrases used most differently.** Only what at least ten people's records share is listed.")
+    st.markdown(
+        "**Words and phrases used most differently.** Only what at least ten people's records share is listed, and "
+        "nothing that was marked as identifying."
+    )
     length = st.radio("Words in a phrase", [1, 2, 3], key="utility.phrases", horizontal=True)
     part = table[table["n"] == (length or 1)]
     shown = pd.DataFrame(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.base import Side
+from engine.examine.base import words_in_spans
 from engine.examine.prepare import Prepared
 from engine.examine.tables import COMMON
 from engine.examine.usefulness.base import Sample
@@ -80,7 +80,7 @@ def nameable(prepared: Prepared) -> NDArray[np.int64]:
     pairs = np.unique(np.column_stack([train.words.ids, unit]), axis=0)
     words, units = np.unique(pairs[:, 0], return_counts=True)
     names = prepared.vocabulary.words()
-    private = _in_spans(train)
+    private = words_in_spans(train)
     return np.array(
         [
             word
@@ -89,19 +89,3 @@ def nameable(prepared: Prepared) -> NDArray[np.int64]:
         ],
         np.int64,
     )
-
-
-def _in_spans(side: Side) -> set[int]:
-    """Return the numbers of all words that touch an accepted span."""
-    if side.spans is None or not len(side.spans):
-        return set()
-    row_of = {record: row for row, record in enumerate(side.record_ids)}
-    found: set[int] = set()
-    for record, start, end in side.spans[["record_id", "start", "end"]].itertuples(index=False):
-        row = row_of.get(str(record))
-        if row is None:
-            continue
-        first, last = side.words.offsets[row], side.words.offsets[row + 1]
-        touched = (side.words.ends[first:last] > start) & (side.words.starts[first:last] < end)
-        found.update(side.words.ids[first:last][touched].tolist())
-    return found
