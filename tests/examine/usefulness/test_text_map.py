@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 from engine.examine import tables
 from engine.examine.examination import ExamineInput
 from engine.examine.prepare import prepare
+from engine.examine.usefulness.meaning import compiled
 from engine.examine.usefulness.meaning.text_map import lay_out, put_in
 from tests.examine.examine_helpers import WordEmbedder
 
@@ -33,6 +36,33 @@ def test_new_texts_land_in_their_own_cloud(layout):
     own = np.repeat([0, 1], 20)
     to = np.stack([np.linalg.norm(found - centre, axis=1) for centre in middle], axis=1)
     assert (to.argmin(axis=1) == own).all()
+
+
+def test_machine_code_is_kept_on_disk_and_a_damaged_one_is_made_anew(tmp_path, monkeypatch):
+    import umap.umap_
+
+    lay_out(clouds(np.random.default_rng(3), 12), 4)
+    assert umap.umap_.smooth_knn_dist.stats.cache_path, "the eight seconds are spent once"
+    source = tmp_path / "small.py"
+    source.write_text("import numba\n\n\n@numba.njit\ndef twice(x):\n    return 2 * x\n")
+
+    def found_kept() -> bool:
+        """Load the source as a new process would, call it, and say whether its machine code was there."""
+        spec = importlib.util.spec_from_file_location("umap.small", source)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "umap.small", module)
+        spec.loader.exec_module(module)
+        compiled.keep_compiled()
+        assert module.twice(21) == 42
+        return sum(module.twice.stats.cache_hits.values()) == 1
+
+    assert [found_kept(), found_kept()] == [False, True]
+    for place, suffix in enumerate((".nbi", ".nbc")):
+        (kept,) = tmp_path.rglob(f"*twice*{suffix}")
+        kept.write_bytes(kept.read_bytes()[:20])
+        assert not found_kept(), (place, suffix)
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])  # as if no folder could be written to
+    assert not found_kept()
 
 
 def test_a_copy_lies_where_its_original_does():

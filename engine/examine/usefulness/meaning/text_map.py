@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.examine.usefulness.meaning.compiled import keep_compiled
+
 Layout = Literal["umap", "tsne"]
 NEIGHBOURS = 15
 MIN_DISTANCE = 0.1
@@ -39,6 +41,7 @@ def lay_out(embeddings: NDArray[np.float32], seed: int, layout: Layout = "umap")
             return np.asarray(plane.fit_transform(embeddings), np.float64)
         from umap import UMAP
 
+        keep_compiled()
         model = UMAP(
             n_components=2, n_neighbors=min(NEIGHBOURS, len(embeddings) - 1), min_dist=MIN_DISTANCE, metric="cosine",
             init="random" if len(embeddings) < 4 * LEAST else "spectral", random_state=seed % 2**31, n_jobs=1,
