@@ -87,9 +87,11 @@ class Pieces:
     def _window(self, pieces: Sequence[Piece], known: JSON, make: Make) -> Iterator[JSONObject]:
         self._known = known
         with self._db.brief() as connection:
-            cursor = self.cursor(int(as_object(self.task.cursor).get("records") or 0))  # type: ignore[arg-type]
+            before = as_object(self.task.cursor)
+            cursor = {**before, **self.cursor(int(before.get("records") or 0))}  # type: ignore[arg-type]
             if not queue.progress(connection, self.task.id, worker=self.task.worker, cursor=cursor):
                 raise Stopped
+            self.task.cursor = cursor
             shards.lay(connection, self.task.id, [(one.start, one.end, said(one.asked)) for one in pieces])
         places, turn = {piece.start: piece for piece in pieces}, 0
         while turn < len(pieces) and not self.task.cancelled():
