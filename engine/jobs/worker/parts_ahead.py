@@ -10,13 +10,9 @@ Privacy posture: embeddings of private text stand in the database for as long as
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from engine.examine import apart
 from engine.examine.expected import READING, Expected
@@ -24,7 +20,7 @@ from engine.examine.keeping import keep
 from engine.examine.registry import LAST
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings
 from engine.jobs.worker.sharing import others
-from engine.jobs.worker.spreading import Pieces
+from engine.jobs.worker.spreading import Pieces, packed_rows, unpacked_rows
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Piece
 
@@ -91,7 +87,7 @@ class Ahead:
             return embedded(prepared, as_object(piece.asked))
 
         for one, made in zip(chosen, self._spread(EMBED, asked, make), strict=False):
-            rows = decoded(made[ROWS], len(one.rows))
+            rows = unpacked_rows(made[ROWS], len(one.rows))
             apart.embedded(prepared, one, rows)
             embedder.learn(apart.texts_of(prepared, one), rows)
         prepared.check()
@@ -121,12 +117,7 @@ def embedded(prepared: Prepared, asked: JSONObject) -> JSONObject:
     assert prepared.given.embedder is not None
     rows = tuple(int(str(row)) for row in as_list(asked[ROWS]))
     made = prepared.given.embedder.embed(apart.texts_of(prepared, apart.Texts(str(asked[EMBED]), rows)))
-    return {ROWS: base64.b64encode(np.ascontiguousarray(made, "<f4").tobytes()).decode()}
-
-
-def decoded(made: JSON, count: int) -> NDArray[np.float32]:
-    """Return the rows of `embedded`."""
-    return np.frombuffer(base64.b64decode(str(made)), "<f4").reshape(count, -1).astype(np.float32)
+    return {ROWS: packed_rows(made)}
 
 
 def _place(one: Expected) -> tuple[int, float]:

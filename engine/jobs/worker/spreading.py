@@ -9,10 +9,13 @@ Privacy posture: texts of a piece lie in its shard's row until they are kept, wh
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from engine.jobs.worker.sharing import KNOWN, POLL_SECONDS, packed, unpacked
@@ -46,6 +49,16 @@ def opened(key: bytes, run_id: str, piece: Piece, known: JSON, found: JSON) -> J
 
 def _seal(key: bytes, run_id: str, piece: Piece, known: JSON, made: JSONObject) -> str:
     return keyed(key, "piece", [run_id, piece.start, piece.end, said(piece.asked), said(known), said(made)])
+
+
+def packed_rows(rows: NDArray[np.float32]) -> str:
+    """Return embeddings as text."""
+    return base64.b64encode(np.ascontiguousarray(rows, "<f4").tobytes()).decode()
+
+
+def unpacked_rows(made: JSON, count: int) -> NDArray[np.float32]:
+    """Return the embeddings of `packed_rows`."""
+    return np.frombuffer(base64.b64decode(str(made)), "<f4").reshape(count, -1).astype(np.float32)
 
 
 class Pieces:
