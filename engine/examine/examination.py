@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from engine.examine import apart
 from engine.examine.battery import run_battery
 from engine.examine.expected import LENGTHS, MAP, METRICS, READING
 from engine.examine.findings.findings import Finding
@@ -25,11 +26,6 @@ from engine.examine.prepare import (
     prepare,
 )
 from engine.examine.registry import USEFULNESS
-from engine.examine.tables import CORPUS_MAP, corpus_map, lengths, ngrams, text_map
-from engine.examine.usefulness.meaning.likeness import likeness
-from engine.examine.usefulness.meaning.topics import topics
-from engine.examine.usefulness.part import examine_usefulness
-from engine.examine.usefulness.unrelated import unrelated_text
 
 __all__ = ["ExamineInput", "ExamineOutput", "examine_run"]
 
@@ -58,6 +54,7 @@ def examine_run(
     cancelled: Callable[[], bool] = never,
     begin: Callable[[str], None] = no_part,
     shelf: Shelf | None = None,
+    ahead: Callable[[Prepared], None] | None = None,
 ) -> ExamineOutput:
     """Return all findings of a run, or an empty output if it was stopped on request.
 
@@ -67,6 +64,7 @@ def examine_run(
         cancelled: asked between batches.
         begin: told the key of each part as it begins, in the order of `engine.examine.expected.parts`.
         shelf: where finished parts are kept and taken from; None keeps nothing.
+        ahead: has parts measured by whoever there is, and kept on the shelf, before they are put together in order.
 
     Raises:
         UserError: there is no synthetic or no training record.
@@ -75,6 +73,10 @@ def examine_run(
         begin(READING)
         prepared = prepare(given, progress, cancelled)
         prepared.begin, prepared.shelf = begin, shelf
+        apart.settle(prepared)
+        if ahead is not None:
+            ahead(prepared)
+            prepared.check()
         part = Part()
         if given.privacy:
             part.add(run_battery(prepared))
@@ -92,23 +94,8 @@ def examine_run(
 
 def _utility(prepared: Prepared) -> Part:
     part = Part()
-    part.add(measured(prepared, LENGTHS, _lengths)[0])
-    part.add(measured(prepared, METRICS, _metrics)[0])
-    for one in USEFULNESS:
-        part.add(measured(prepared, one.key, one.run)[0])
+    for key in (LENGTHS, METRICS, *(one.key for one in USEFULNESS)):
+        part.add(measured(prepared, key, apart.run_of(key))[0])
     if prepared.given.embedder is not None:
-        prepared.begin(MAP)
-        part.tables[CORPUS_MAP] = corpus_map(prepared)
-        part.tables["map"] = text_map(prepared, part.tables[CORPUS_MAP])
-        part.tables["topics"] = topics(prepared)
-        part.tables["likeness"] = likeness(prepared)
+        part.add(measured(prepared, MAP, apart.run_of(MAP), apart.kept_as(prepared.given, MAP))[0])
     return part
-
-
-def _lengths(prepared: Prepared) -> Part:
-    prepared.report("lengths and phrases", 0, 1)
-    return Part(tables={"lengths": lengths(prepared), "ngrams": ngrams(prepared)})
-
-
-def _metrics(prepared: Prepared) -> Part:
-    return Part(examine_usefulness(prepared, unrelated_text(prepared)))

@@ -1,11 +1,12 @@
 """Finished parts of an examination, kept while it is not finished, so that it goes on where it was stopped.
 
 A kept part holds what the part gave (findings, tables, signals) and what it left for later parts: membership scores,
-near-duplicates across the sides, embeddings, new words in their order. Whoever keeps parts hands them back as they were
-written, or not at all: `stamp` says what they hang on. An examination that keeps parts reads back each part that it has
-just written, so that one that went on and one that was never stopped see the same numbers to the last digit.
+near-duplicates across the sides, embeddings. Whoever keeps parts hands them back as they were written, or not at all:
+`stamp` says what they hang on. An examination that keeps parts reads back each part that it has just written, so that
+one that went on and one that was never stopped see the same numbers to the last digit.
 
-Not kept is the map of texts: its plane belongs to the corpus, and another run's examination may lay it out meanwhile.
+A part numbers new words for itself and computes with threads of a fixed number, so what it finds does not hang on who
+measures it, nor on what was measured before.
 
 Privacy posture: a kept part holds private ids, words and scores; it belongs beside the run's tables and never leaves.
 """
@@ -17,9 +18,8 @@ import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,9 @@ from engine.examine.findings.findings import Finding
 from engine.examine.findings.part import Part
 from engine.examine.members.membership import SCORES, MembershipScores
 from engine.examine.prepare import NEAR_DUPLICATES, ExamineInput, Prepared
+from engine.examine.threads import computing
 
+TRAINED, TRAINING = ("models", "language"), 2  # parts that train language models, and threads that they do it with
 ARRAYS = ("train_rows", "holdout_rows", "members", "others")
 
 
@@ -41,7 +43,7 @@ class Kept:
     Args:
         part: its findings, tables and signals. seconds: how long it took.
         scores: membership scores it added. near: near-duplicates across the sides where it found them, bool a record.
-        vectors: embeddings it made, float32, by side and record id. words: forms it was the first to number, in order.
+        vectors: embeddings it made, float32, by side and record id.
     """
 
     part: Part
@@ -49,49 +51,76 @@ class Kept:
     scores: list[MembershipScores] = field(default_factory=list)
     near: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
     vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
-    words: list[str] = field(default_factory=list)
 
 
-def measured(prepared: Prepared, key: str, run: Callable[[Prepared], Part]) -> tuple[Part, float]:
+def measured(
+    prepared: Prepared, key: str, run: Callable[[Prepared], Part], name: str | None = None
+) -> tuple[Part, float]:
     """Return what a part found and the seconds it took: as it was kept, else measured now and kept.
 
     Args:
         prepared: the examination; `prepared.shelf` holds the kept parts, None keeps nothing.
-        key: of the part. run: measures it.
+        key: of the part. run: measures it. name: under which it is kept where that is not its key.
     """
     shelf = prepared.shelf
-    content = None if shelf is None else shelf.take(key)
+    content = None if shelf is None else shelf.take(name or key)
     if content is None:
-        prepared.check()
-        prepared.begin(key)
-        scores, vectors = len(prepared.kept.get(SCORES, [])), set(prepared.vectors)
-        surfaces = prepared.vocabulary.surfaces
-        words, near, begun = len(surfaces), prepared.kept.get(NEAR_DUPLICATES), time.perf_counter()
-        part = run(prepared)
-        seconds = time.perf_counter() - begun
+        scores = len(prepared.kept.get(SCORES, []))
+        kept = _measure(prepared, key, run)
         if shelf is None:
-            return part, seconds
-        found = prepared.kept.get(NEAR_DUPLICATES)
-        content = pack(
-            Kept(
-                part,
-                seconds,
-                prepared.kept.get(SCORES, [])[scores:],
-                found if near is None else None,
-                {name: row for name, row in prepared.vectors.items() if name not in vectors},
-                list(islice(surfaces, words, None)),
-            )
-        )
+            return kept.part, kept.seconds
+        content = pack(kept)
         del prepared.kept.get(SCORES, [])[scores:]
-        shelf.put(key, content)
-    kept = unpack(content)
+        shelf.put(name or key, content)
+    return _take(prepared, unpack(content))
+
+
+def keep(prepared: Prepared, key: str, run: Callable[[Prepared], Part], name: str | None = None) -> None:
+    """Measure a part and put it on the shelf, where it is not there yet; nothing is left for parts after it."""
+    shelf = prepared.shelf
+    assert shelf is not None
+    if shelf.take(name or key) is not None:
+        return
+    scores = len(prepared.kept.get(SCORES, []))
+    content = pack(_measure(prepared, key, run))
+    del prepared.kept.get(SCORES, [])[scores:]
+    shelf.put(name or key, content)
+
+
+def take(prepared: Prepared, key: str) -> bool:
+    """Take over what a kept part left for others; False where it is not on the shelf."""
+    content = None if prepared.shelf is None else prepared.shelf.take(key)
+    if content is None:
+        return False
+    _take(prepared, unpack(content))
+    return True
+
+
+def _measure(prepared: Prepared, key: str, run: Callable[[Prepared], Part]) -> Kept:
+    """Measure a part; scores that it adds stand in `prepared.kept` too."""
+    prepared.check()
+    prepared.begin(key)
+    scores, vectors = len(prepared.kept.get(SCORES, [])), set(prepared.vectors)
+    near, begun = prepared.kept.get(NEAR_DUPLICATES), time.perf_counter()
+    with computing(TRAINING if key in TRAINED else 1):
+        part = run(replace(prepared, vocabulary=prepared.vocabulary.copy()))
+    seconds = time.perf_counter() - begun
+    found = prepared.kept.get(NEAR_DUPLICATES)
+    return Kept(
+        part,
+        seconds,
+        prepared.kept.get(SCORES, [])[scores:],
+        found if near is None else None,
+        {name: row for name, row in prepared.vectors.items() if name not in vectors},
+    )
+
+
+def _take(prepared: Prepared, kept: Kept) -> tuple[Part, float]:
     if kept.scores:
         prepared.kept.setdefault(SCORES, []).extend(kept.scores)
     if kept.near is not None:
         prepared.kept[NEAR_DUPLICATES] = kept.near
     prepared.vectors.update(kept.vectors)
-    for word in kept.words:
-        prepared.vocabulary.number(word)
     return kept.part, kept.seconds
 
 
@@ -149,7 +178,6 @@ def pack(kept: Kept) -> bytes:
         "scores": [[scores.attack, bool(scores.greyed)] for scores in kept.scores],
         "near": kept.near is not None,
         "vectors": list(kept.vectors),
-        "words": kept.words,
         "seconds": kept.seconds,
     }
     return bytes(save({**arrays, "body": _bytes(json.dumps(body).encode())}))
@@ -172,7 +200,7 @@ def unpack(content: bytes) -> Kept:
     ]
     vectors = {(side, record): arrays["vectors"][row] for row, (side, record) in enumerate(body["vectors"])}
     near = (arrays["near.0"], arrays["near.1"]) if body["near"] else None
-    return Kept(part, body["seconds"], scores, near, vectors, body["words"])
+    return Kept(part, body["seconds"], scores, near, vectors)
 
 
 def _table(frame: pd.DataFrame) -> NDArray[np.uint8]:

@@ -1,10 +1,11 @@
-"""How much faster two workers detect or generate than one, each on a core and a thread of its own.
+"""How much faster two workers detect, generate or examine than one, each on a core and a thread of its own.
 
-`python tests/benchmarks/workers.py [--stage detect|public|surrogate] [--records N] [--workers 2]` reads the real test
-data (`UNDERSTUDY_TEST_DATA`); with `public` as many texts are written, with `surrogate` marks by rules alone are
-replaced. What both made is compared. The times are of one run each, one after the other, from the queue to the end,
-with the program loaded; a machine with other work shows in the load average, and in seconds of processor that are fewer
-than those of the clock.
+`python tests/benchmarks/workers.py [--stage detect|public|surrogate|examine] [--records N] [--workers 2]` reads the
+real test data (`UNDERSTUDY_TEST_DATA`); with `public` as many texts are written, with `surrogate` marks by rules alone
+are replaced, with `examine` a run of `public` with `--texts N` is examined, without what trains models unless
+`--models` is said. What both made is compared. The times are of one run each, one after the other, from the queue to
+the end, with the program loaded; a machine with other work shows in the load average, and in seconds of processor that
+are fewer than those of the clock.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +31,9 @@ sys.path.insert(0, str(ROOT))
 
 from engine.corpus.columns.mapping import ColumnMapping  # noqa: E402
 from engine.jobs.worker import launch  # noqa: E402
+from engine.jobs.worker.kept_embeddings import NAME  # noqa: E402
 from engine.pii.detect.settings import DetectorSettings  # noqa: E402
+from engine.store.runs.examinations import MAP_FILE  # noqa: E402
 from engine.workspace import Workspace, open_workspace  # noqa: E402
 
 
@@ -53,6 +58,25 @@ def made(workspace: Workspace, corpus: str, run: str | None) -> str:
     return hashlib.sha256(repr([tuple(row) for row in rows]).encode()).hexdigest()[:16]
 
 
+def found(workspace: Workspace, corpus: str, run: str) -> str:
+    """Return a digest of what an examination found; what it kept for others is removed."""
+    tables = {name: workspace.examinations.table(run, name) for name in sorted(workspace.examinations.tables(run))}
+    tables["parts"] = tables["parts"].drop(columns="seconds")
+    told = [one.as_dict() for one in workspace.examinations.findings(run)]
+    content = [told, *((name, table.to_json(double_precision=15)) for name, table in tables.items())]
+    for path in (*workspace.folder.path.rglob(NAME), workspace.folder.corpus(corpus) / MAP_FILE):
+        path.unlink(missing_ok=True)
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
+
+def once(workspace: Workspace, ask: Callable[[], str]) -> None:
+    """Do a job that is not measured."""
+    job = ask()
+    while (state := workspace.jobs.get(job).state) not in ("done", "failed"):
+        time.sleep(0.2)
+    assert state == "done"
+
+
 def work(
     workspace: Workspace, corpus: str, worker: psutil.Process, cores: list[int], stage: str, count: int
 ) -> dict[str, object]:
@@ -61,6 +85,9 @@ def work(
     begun, run = time.perf_counter(), None
     if stage == "detect":
         job = workspace.jobs.detect(corpus)
+    elif stage.startswith("examine"):
+        (run,) = [one.id for one in workspace.runs.all() if one.corpus_id == corpus]
+        job = workspace.jobs.examine(run, model_attacks=stage == "examine with models")
     else:
         run = workspace.jobs.synthesize(corpus, stage, count=count if stage == "public" else None, seed=1)
         job = str(workspace.runs.get(run).job_id)
@@ -75,16 +102,18 @@ def work(
     return {
         "seconds": round(seconds, 2),
         "processor": [round(last - first, 2) for first, last in used.values()],
-        "made": made(workspace, corpus, run),
+        "made": found(workspace, corpus, run) if run and stage.startswith("examine") else made(workspace, corpus, run),
     }
 
 
 def main() -> None:
     """Print what one and several workers took, and the ratio."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--stage", choices=("detect", "public", "surrogate"), default="detect")
+    parser.add_argument("--stage", choices=("detect", "public", "surrogate", "examine"), default="detect")
     parser.add_argument("--records", type=int, default=4_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--texts", type=int, default=300)
+    parser.add_argument("--models", action="store_true")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[: options.workers]
     if len(cores) < options.workers:
@@ -102,13 +131,15 @@ def main() -> None:
             workspace.corpora.import_table(table, ColumnMapping(text="text"), name=name).id
             for name, table in (("short", short), ("notes", notes))
         ]
-        if options.stage == "surrogate":  # once, by as many workers as there are cores
+        if options.stage in ("surrogate", "examine"):  # once, by as many workers as there are cores
             workspace.session._start_worker = started
             for corpus in corpora:
                 workspace.review.set_detector_settings(corpus, DetectorSettings(tagger=False, language="en"))
-                job = workspace.jobs.detect(corpus)
-                while workspace.jobs.get(job).state not in ("done", "failed"):
-                    time.sleep(0.2)
+                once(workspace, partial(workspace.jobs.detect, corpus))
+                if options.stage == "examine":
+                    count = options.texts if corpus == corpora[1] else 20
+                    run = workspace.jobs.synthesize(corpus, "public", count=count, parameters={"words": 25}, seed=1)
+                    once(workspace, partial(str, workspace.runs.get(run).job_id))
             workspace.jobs.stop_worker()
             workspace.session._start_worker = None
         for count in (1, options.workers):
@@ -120,7 +151,8 @@ def main() -> None:
             worker = psutil.Process(process.pid)
             try:
                 work(workspace, corpora[0], worker, cores, options.stage, 300)
-                told[f"{count} worker(s)"] = work(workspace, corpora[1], worker, cores, options.stage, len(notes))
+                stage = "examine with models" if options.models else options.stage
+                told[f"{count} worker(s)"] = work(workspace, corpora[1], worker, cores, stage, len(notes))
             finally:
                 process.terminate()
                 process.wait()

@@ -24,7 +24,7 @@ from engine.store.disk.encryption import encryption
 from engine.workspace import open_workspace
 from tests.jobs import test_shards
 from tests.jobs.conftest import wait
-from tests.jobs.sharing_worker import CALL, RECORDS
+from tests.jobs.sharing_worker import CALL, HOLD, RECORDS
 from tests.jobs.test_pieces import finish, taken, texts
 from tests.jobs.test_shards import free, imported, left_over
 
@@ -114,7 +114,7 @@ def test_detect_and_generate_of_two_thousand_are_what_one_worker_makes(workspace
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @NEEDED
-def test_processes_of_ray_and_the_worker_killed_in_the_middle_change_no_text(workspace, monkeypatch):
+def test_processes_of_ray_and_the_worker_killed_in_the_middle_change_no_text(workspace, monkeypatch, tmp_path):
     monkeypatch.setattr(BuiltinGenerator, "texts_a_call", 8)
     corpus = imported(workspace, 10)
     settings = {"count": 1_500, "parameters": {"words": 12}, "seed": 6}
@@ -127,23 +127,24 @@ def test_processes_of_ray_and_the_worker_killed_in_the_middle_change_no_text(wor
     monkeypatch.setenv(worker.EXECUTOR, "ray")
     monkeypatch.setenv(slots.ENVIRONMENT, "3")
     monkeypatch.setenv(CALL, "8")
+    monkeypatch.setenv(HOLD, str(tmp_path / "hold"))  # so that nothing is over before it was hit, however quick
+    (tmp_path / "hold").touch()
     run = workspace.jobs.synthesize(corpus.id, "public", **settings)
     job = workspace.runs.get(run).job_id
     workspace.jobs.ensure_worker()
-    hit = []
-    for whom in ("process", "worker"):
-        while not (mine := computing(workspace)):
-            assert workspace.jobs.get(job).state in ("queued", "running"), workspace.jobs.get(job).error
-            time.sleep(0.05)
-        (mine[0] if whom == "process" else psutil.Process(workspace.jobs.worker_status()["pid"])).kill()
-        hit.append(workspace.runs.get(run).kept)
-        if whom == "worker":
-            assert free(workspace.folder)
-            monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
-            workspace.jobs.ensure_worker()
-    assert max(hit) < 1_500
-    made = wait(workspace, job, seconds=600)
-    assert made.state == "done", made.error
+    victim, piece = until(workspace, job, lambda: asked(workspace))
+    victim.kill()
+    until(workspace, job, lambda: made(workspace, piece))
+    assert victim.pid not in {process.pid for process in processes(workspace)}, "another one made what it was asked"
+    psutil.Process(workspace.jobs.worker_status()["pid"]).kill()
+    assert free(workspace.folder)
+    assert workspace.runs.get(run).kept < 1_500
+    assert workspace.jobs.get(job).state == "running"
+    (tmp_path / "hold").unlink()
+    monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
+    workspace.jobs.ensure_worker()
+    done = wait(workspace, job, seconds=600)
+    assert done.state == "done", done.error
     assert texts(workspace, run) == texts(workspace, alone)
     assert workspace.runs.get(run).funnel == workspace.runs.get(alone).funnel
     assert workspace.audit.verify()["ok"]
@@ -151,16 +152,48 @@ def test_processes_of_ray_and_the_worker_killed_in_the_middle_change_no_text(wor
     assert list(Path(tempfile.gettempdir()).glob(f"{cluster.PREFIX}*")) == []
 
 
-def computing(workspace):
-    """Return the processes of Ray that a worker asks, once they have a piece in hand."""
-    pid = workspace.jobs.worker_status()["pid"]
-    with workspace.session.db.read() as connection:
-        claimed = connection.exec_driver_sql("SELECT count(DISTINCT worker) FROM shards WHERE state = 'claimed'")
-        if pid is None or claimed.scalar_one() < 3:
-            return []
+def until(workspace, job, told):
+    """Return what is told, once it is; the job is at work all the while."""
+    while not (found := told()):
+        assert workspace.jobs.get(job).state in ("queued", "running"), workspace.jobs.get(job).error
+        time.sleep(0.02)
+    return found
+
+
+def processes(workspace):
+    """Return the processes of Ray that a worker asks, whichever is at work."""
     with suppress(psutil.Error):
-        return [p for p in psutil.Process(pid).children(recursive=True) if p.name().startswith("ray::Bulk")]
+        found = psutil.Process(workspace.jobs.worker_status()["pid"] or 0).children(recursive=True)
+        return [p for p in found if p.name().startswith("ray::Bulk")]
     return []
+
+
+def asked(workspace):
+    """Return a process of Ray that computes a piece, with the piece's number; None where none does.
+
+    Ray names a process after what it was asked for: one that is at work is stopped, so that it is at work still.
+    """
+    for process in processes(workspace):
+        process.suspend()
+        if process.name().startswith("ray::Bulk.make") and (pieces := claimed(workspace)):
+            return process, pieces
+        process.resume()
+    return None
+
+
+def claimed(workspace):
+    """Return the pieces that helpers have in hand."""
+    with workspace.session.db.read() as connection:
+        own = "SELECT worker FROM jobs WHERE kind = 'synthesize' AND state = 'running'"
+        query = f"SELECT number FROM shards WHERE state = 'claimed' AND worker NOT IN ({own})"
+        return {row[0] for row in connection.exec_driver_sql(query)}
+
+
+def made(workspace, pieces):
+    """Say whether none of some pieces is in anybody's hand any more."""
+    with workspace.session.db.read() as connection:
+        left = connection.exec_driver_sql("SELECT number FROM shards WHERE state != 'done'")
+        return not pieces & {row[0] for row in left}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")

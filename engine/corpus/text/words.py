@@ -57,6 +57,13 @@ class Vocabulary:
         """Return the word's number, giving it one if it is new."""
         return self.surfaces[surface]
 
+    def copy(self) -> Vocabulary:
+        """Return a vocabulary with the same numbers, which grows by itself."""
+        numbers = _Numbers()
+        numbers.update(self.surfaces)
+        numbers.folded = dict(self.surfaces.folded)
+        return Vocabulary(numbers)
+
     def words(self) -> list[str]:
         """Return the folded words by number."""
         return list(self.surfaces.folded)

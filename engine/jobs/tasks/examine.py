@@ -1,23 +1,25 @@
 """Job `examine`: measure a run's leakage and usefulness, store findings and tables.
 
-Finished parts are kept until all are there, so that a cancelled or killed examination goes on where it stopped.
+Finished parts are kept until all are there, so that a cancelled or killed examination goes on where it stopped. Other
+workers may measure parts; this one puts them together in their order.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from engine.errors import UserError
 from engine.examine import each
-from engine.examine.expected import Sizes, parts
+from engine.examine.expected import Expected, Sizes, parts
 from engine.examine.measures import MEASURES
 from engine.examine.tables import CORPUS_MAP
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings, kept_embeddings
 from engine.jobs.worker.part_shelf import PartShelf
+from engine.jobs.worker.parts_ahead import Ahead
 from engine.jobs.worker.task import Stopped, Task
 from engine.store.runs import held
 from engine.store.runs.runs import frame_of, run_row
@@ -26,9 +28,12 @@ from engine.store.summaries import corpus_row
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.examine.prepare import Effort
+    from engine.examine.prepare import Effort, ExamineInput
+    from engine.jobs.models.cache import ModelCache
+    from engine.json_types import JSONObject
     from engine.models.contracts import Embedder
     from engine.store.rows import RunRow
+    from engine.store.store import Store
 
 TOUCHED = "The run's records were measured against private ones; the results are internal and must not leave."
 
@@ -40,46 +45,20 @@ def seed_of(corpus_id: str) -> int:
 
 def run(task: Task) -> None:
     """Examine a run against the training and the holdout part."""
-    from engine.examine.examination import ExamineInput, examine_run
+    from engine.examine.examination import examine_run
 
     store = task.store
-    with store.session.db.read() as connection:
-        row = run_row(connection, task.run_id)
-        unit = corpus_row(connection, row.corpus_id).unit
-        held.demand_texts(store.session, connection, task.run_id)
-        synthetic = frame_of(connection, task.run_id)
-    approvals, synthetic = list(synthetic["approval"]), synthetic[["record_id", "text", "label", "lineage"]]
-    if synthetic.empty:
-        raise UserError("this run has no records to examine; run the method again with other settings")
-    privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
-    records = store.corpora.frame(task.corpus_id)
-    train = records[records["split"] == "train"].reset_index(drop=True)
-    embedder = kept_embeddings(task, list(records["text"]), list(synthetic["text"]))
-    models = bool(task.arguments.get("model_attacks", True))
-    tuned = bool(task.arguments.get("tuned_classifier", False))
-    sizes = Sizes(len(records), len(synthetic), bool(len(records) - len(train)))
-    expected = parts(sizes, privacy=privacy, utility=utility, models=models, tuned=tuned)
-    detector = store.review.detector_settings(task.corpus_id)
-    given = ExamineInput(
-        synthetic=synthetic,
-        train=train,
-        holdout=records[records["split"] == "holdout"].reset_index(drop=True),
-        train_spans=store.review.accepted_spans(task.corpus_id, "train", as_told=True),
-        holdout_spans=store.review.accepted_spans(task.corpus_id, "holdout", as_told=True),
-        unit=unit,
-        privacy=privacy,
-        utility=utility,
-        model_attacks=models,
-        tuned_classifier=tuned,
-        embedder=embedder,
-        detector=task.models.detector(detector),
-        seed=seed_of(task.corpus_id),
-        effort=effort_of(row),
-        corpus_map=store.examinations.corpus_map(task.corpus_id),
-    )
-    shelf = PartShelf(task, given, [detector.to_json(), *approvals], len(expected))
-    task.expect([replace(one, seconds=0.0) if one.key in shelf.keys else one for one in expected])
-    output = examine_run(given, progress=task.report, cancelled=task.cancelled, begin=task.begin, shelf=shelf)
+    asked = Asked.of(store, task.models, task.corpus_id, task.run_id, task.arguments)
+    row, given, embedder = asked.row, asked.given, asked.embedder
+    privacy, utility = given.privacy, given.utility
+    expected = asked.expected()
+    shelf = PartShelf(task, given, asked.more, len(expected))
+    ahead = Ahead(task, shelf, expected)
+    task.expect(ahead.plan)
+    output = examine_run(
+        given, progress=task.report, cancelled=task.cancelled, begin=task.begin, shelf=shelf,
+        ahead=ahead if ahead.shared else None,
+    )  # fmt: skip
     if output.cancelled or task.cancelled():
         store.session.sweep()  # a part may have been written while the run was deleted
         raise Stopped
@@ -90,7 +69,7 @@ def run(task: Task) -> None:
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
     try:
         store.examinations.save_tables(
-            task.run_id, {**output.tables, **_iterations(task, list(train["text"]), embedder)}
+            task.run_id, {**output.tables, **_iterations(task, list(given.train["text"]), embedder)}
         )
         if isinstance(embedder, KeptEmbeddings):
             embedder.keep()
@@ -105,6 +84,69 @@ def run(task: Task) -> None:
     except Stopped:
         store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings
         raise
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An examination that was asked for, as every worker that has a part in it reads it.
+
+    row: of the run. given: what is examined, with the tools; its embedder. more: what its parts hang on beside that.
+    """
+
+    row: RunRow
+    given: ExamineInput
+    embedder: Embedder
+    more: tuple[str, ...]
+
+    @classmethod
+    def of(cls, store: Store, models: ModelCache, corpus_id: str, run_id: str, arguments: JSONObject) -> Asked:
+        """Read it.
+
+        Raises:
+            UserError: the run has no records. RefusedError: its texts are not as they were made.
+        """
+        from engine.examine.prepare import ExamineInput
+
+        with store.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            unit = corpus_row(connection, row.corpus_id).unit
+            held.demand_texts(store.session, connection, run_id)
+            synthetic = frame_of(connection, run_id)
+        approvals, synthetic = list(synthetic["approval"]), synthetic[["record_id", "text", "label", "lineage"]]
+        if synthetic.empty:
+            raise UserError("this run has no records to examine; run the method again with other settings")
+        records = store.corpora.frame(corpus_id)
+        detector = store.review.detector_settings(corpus_id)
+        texts, outputs = list(records["text"]), list(synthetic["text"])
+        embedder = kept_embeddings(store, models.embedder(), corpus_id, run_id, texts, outputs)
+        given = ExamineInput(
+            synthetic=synthetic,
+            train=records[records["split"] == "train"].reset_index(drop=True),
+            holdout=records[records["split"] == "holdout"].reset_index(drop=True),
+            train_spans=store.review.accepted_spans(corpus_id, "train", as_told=True),
+            holdout_spans=store.review.accepted_spans(corpus_id, "holdout", as_told=True),
+            unit=unit,
+            privacy=bool(arguments["privacy"]),
+            utility=bool(arguments["utility"]),
+            model_attacks=bool(arguments.get("model_attacks", True)),
+            tuned_classifier=bool(arguments.get("tuned_classifier", False)),
+            embedder=embedder,
+            detector=models.detector(detector),
+            seed=seed_of(corpus_id),
+            effort=effort_of(row),
+            corpus_map=store.examinations.corpus_map(corpus_id),
+        )
+        return cls(row, given, embedder, (detector.to_json(), *map(str, approvals)))
+
+    def expected(self) -> tuple[Expected, ...]:
+        """Return its parts in their order, with what each takes."""
+        given = self.given
+        records = len(given.train) + len(given.holdout)
+        sizes = Sizes(records, len(given.synthetic), bool(len(given.holdout)))
+        return parts(
+            sizes, privacy=given.privacy, utility=given.utility, models=given.model_attacks,
+            tuned=given.tuned_classifier,
+        )  # fmt: skip
 
 
 def effort_of(row: RunRow) -> Effort:

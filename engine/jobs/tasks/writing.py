@@ -1,6 +1,7 @@
 """A helper's part in job `synthesize`: pieces of a run that another worker makes and commits.
 
-A method of kind `dp` has neither records nor mechanisms here: what the run has drawn comes with the job.
+A method of kind `dp` has neither records nor mechanisms here: what the run has drawn comes with the job. Where a
+mechanism needs the embeddings of many records, a helper embeds some of them, and the method knows nothing of it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from dataclasses import replace
 
 from engine.errors import InternalError
 from engine.jobs.models.cache import ModelCache
-from engine.jobs.tasks.synthesize import public_context
+from engine.jobs.tasks.synthesize import public_context, training_records
+from engine.jobs.worker.private import EMBED, ROWS, digest_of, embedded_apart
 from engine.jobs.worker.sharing import Stop
-from engine.jobs.worker.spreading import sealed
-from engine.json_types import JSON
+from engine.jobs.worker.spreading import packed_rows, sealed
+from engine.jobs.worker.task import Stopped
+from engine.json_types import JSON, JSONObject, as_object
 from engine.methods import readable
 from engine.methods.base import Context, Make, Piece, Spreading
 from engine.models.cancel import Cancelled
@@ -45,18 +48,19 @@ class Writing:
         with store.session.db.read() as connection:
             held.demand_asked(store.session, connection, self._run_id)
             row = run_row(connection, self._run_id)
-        method = get_method(row.method)
-        if not isinstance(method, Spreading):
-            raise InternalError(f"runs of method {row.method!r} have no pieces")
-        self._method: Spreading = method
+        self._store, self._models, self._row, self._method = store, ModelCache(), row, get_method(row.method)
         self._stop: Stop = lambda: False
-        context = public_context(store, ModelCache(), row, method)
-        scratch = store.folder.scratch(self._run_id)
-        self._context: Context = replace(context, cancelled=self._stopped, scratch=scratch)
+        self._made: tuple[JSON, Make] | None = None
+        self._texts: list[str] | None = None
+        if isinstance(self._method, Spreading):
+            self._context = self._writing()
+
+    def _writing(self) -> Context:
+        context = public_context(self._store, self._models, self._row, self._method)
         watch: Callable[[Stop], None] | None = getattr(context.generator, "watch", None)
         if watch is not None:
             watch(self._stopped)
-        self._made: tuple[JSON, Make] | None = None
+        return replace(context, cancelled=self._stopped, scratch=self._store.folder.scratch(self._run_id))
 
     def survey(self, start: int, end: int, stop: Stop) -> JSON | None:
         """There is none."""
@@ -71,13 +75,12 @@ class Writing:
     ) -> Iterator[tuple[int, Sequence[Mapping[str, object]]]]:
         """Yield each piece, sealed."""
         self._stop = stop
-        if self._made is None or self._made[0] != known:
-            self._made = known, readable.maker(self._method, self._context, known)
         for shard in claimed:
             piece = Piece(shard.start, shard.end, shard.survey)
             try:
-                made = self._made[1](piece)
-            except Cancelled:
+                embeds = isinstance(piece.asked, Mapping) and EMBED in piece.asked
+                made = self._embedded(piece) if embeds else self._maker(known)(piece)
+            except (Cancelled, Stopped):
                 return
             if stop():
                 return
@@ -86,6 +89,22 @@ class Writing:
     def close(self) -> None:
         """Forget what was loaded."""
         self._made = None
+
+    def _maker(self, known: JSON) -> Make:
+        if not isinstance(self._method, Spreading):
+            raise InternalError(f"runs of method {self._row.method!r} have no pieces")
+        if self._made is None or self._made[0] != known:
+            self._made = known, readable.maker(self._method, self._context, known)
+        return self._made[1]
+
+    def _embedded(self, piece: Piece) -> JSONObject:
+        """Embed some of the training records, each on its own."""
+        embedder = self._models.embedder()
+        if as_object(piece.asked)[EMBED] != digest_of(embedder):
+            raise InternalError("the embedding model here is another")
+        if self._texts is None:
+            self._texts = [str(text) for text in training_records(self._store, self._row.corpus_id)["text"]]
+        return {ROWS: packed_rows(embedded_apart(embedder, self._texts[piece.start : piece.end], self._stopped))}
 
     def _stopped(self) -> bool:
         return self._stop()

@@ -27,7 +27,7 @@ from engine.store.disk.backup import EMBEDDINGS
 from engine.store.disk.folder import write_atomic
 
 if TYPE_CHECKING:
-    from engine.jobs.worker.task import Task
+    from engine.store.store import Store
 
 NAME = f"{EMBEDDINGS}kept.safetensors"
 MOST = 50_000  # rows a file; of 384 numbers 77 MB
@@ -35,18 +35,19 @@ DIGEST = 16
 Mac = Callable[[NDArray[np.uint8], NDArray[np.float32]], str]
 
 
-def kept_embeddings(task: Task, texts: Sequence[str], outputs: Sequence[str]) -> Embedder:
-    """Return the worker's embedder with the corpus' texts and a run's remembered, where its weights can be told.
+def kept_embeddings(
+    store: Store, embedder: Embedder, corpus_id: str, run_id: str, texts: Sequence[str], outputs: Sequence[str]
+) -> Embedder:
+    """Return an embedder with the corpus' texts and a run's remembered, where its weights can be told.
 
     One file a corpus and one a run: those of the model in use.
     """
-    embedder = task.models.embedder()
     model = getattr(embedder, "fingerprint", "")
     if not model:
         return embedder
-    key, folder = task.store.corpora.subkey("embeddings"), task.store.folder
-    own = KeptEmbeddings(embedder, model, folder.corpus(task.corpus_id) / NAME, key, texts)
-    return KeptEmbeddings(own, model, folder.run(task.run_id) / NAME, key, outputs)
+    key, folder = store.corpora.subkey("embeddings"), store.folder
+    own = KeptEmbeddings(embedder, model, folder.corpus(corpus_id) / NAME, key, texts)
+    return KeptEmbeddings(own, model, folder.run(run_id) / NAME, key, outputs)
 
 
 class KeptEmbeddings:
@@ -87,6 +88,20 @@ class KeptEmbeddings:
                 self._rows[digest] = row.copy()
                 self._new = True
         return found
+
+    def known(self, text: str) -> bool:
+        """Say whether a text need not be embedded again."""
+        held = self._digest(text) in self._rows
+        return held or (isinstance(self._embedder, KeptEmbeddings) and self._embedder.known(text))
+
+    def learn(self, texts: Sequence[str], rows: NDArray[np.float32]) -> None:
+        """Take over rows that another worker made of texts."""
+        for text, row in zip(texts, rows, strict=True):
+            digest = self._digest(text)
+            if digest in self._own and digest not in self._rows:
+                self._rows[digest], self._new = row.copy(), True
+        if isinstance(self._embedder, KeptEmbeddings):
+            self._embedder.learn(texts, rows)
 
     def keep(self) -> None:
         """Write what is new to the file, in one step, and so behind it; nothing where the folder is gone."""

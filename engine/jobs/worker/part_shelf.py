@@ -21,6 +21,7 @@ from engine.store.runs import kept_parts
 
 if TYPE_CHECKING:
     from engine.jobs.worker.task import Task
+    from engine.store.store import Store
 
 TOUCHED = (
     "Parts of an examination measured the run's records against private ones; what they found is internal and must "
@@ -33,6 +34,7 @@ class PartShelf:
 
     Attributes:
         keys: of the parts that are kept and still describe what is examined.
+        stamp: digest of what they describe, by which a helper tells that it sees the same.
     """
 
     def __init__(self, task: Task, given: ExamineInput, more: Sequence[str], parts: int) -> None:
@@ -43,11 +45,9 @@ class PartShelf:
             approvals of the records, in their order) and on the state of review and run. parts: how many there will be.
         """
         self._task, self._parts, self._embedder = task, parts, given.embedder
-        key = task.store.corpora.subkey("parts of examinations")
         with task.store.session.db.read() as connection:
             self._state = kept_parts.state(connection, task.run_id)
-        mark = stamp(given, self._state, *more)
-        self._files = kept_parts.PartFiles(kept_parts.folder(task.store.session, task.run_id), key, mark)
+        self._files, self.stamp = part_files(task.store, task.run_id, given, more)
         self.keys = self._files.keys()
 
     def take(self, key: str) -> bytes | None:
@@ -56,20 +56,64 @@ class PartShelf:
 
     def put(self, key: str, content: bytes) -> None:
         """Keep a part that has ended, also where the job was cancelled meanwhile; nothing where the run is gone."""
+        if not self.look():
+            return
+        if isinstance(self._embedder, KeptEmbeddings):
+            self._embedder.keep()
+        self._files.write(key, content)
+        self.found(key)
+
+    def look(self) -> bool:
+        """Note that the run was looked at, which stands before any part; False where the run is gone."""
         store = self._task.store
         with store.session.db.write() as connection:
             if connection.execute(select(runs.c.id).where(runs.c.id == self._task.run_id)).first() is None:
-                return
+                return False
             store.examinations.look(connection, self._task.run_id)
             store.ledger.touch(connection, self._task.run_id, "examination in part", TOUCHED, once=True)
-        if isinstance(self._embedder, KeptEmbeddings):
-            self._embedder.keep()  # else later parts of one that goes on would embed texts in other company
-        self._files.write(key, content)
-        self.keys.append(key)
-        with store.session.db.write() as connection:
-            told = kept_parts.note(self.keys, self._parts, self._state)
-            queue.progress(connection, self._task.id, cursor=told, attempts=0)
+        return True
+
+    def found(self, *keys: str) -> None:
+        """Note that parts are there, whoever put them."""
+        self.keys += [key for key in keys if key not in self.keys]
+        told = kept_parts.note(self.keys, self._parts, self._state)
+        self._task.cursor = {**(self._task.cursor or {}), **told}
+        with self._task.store.session.db.write() as connection:
+            queue.progress(connection, self._task.id, cursor=self._task.cursor, attempts=0)
 
     def remove(self) -> None:
         """Remove all parts: the examination is finished."""
         self._files.remove()
+
+
+class HelperShelf:
+    """Puts parts on the shelf of an examination that another worker has; implements `engine.examine.prepare.Shelf`."""
+
+    def __init__(self, store: Store, run_id: str, given: ExamineInput, more: Sequence[str]) -> None:
+        """Open the shelf that lies there; see `PartShelf`."""
+        self._store, self._run_id = store, run_id
+        self._files, self.stamp = part_files(store, run_id, given, more)
+
+    def take(self, key: str) -> bytes | None:
+        """Return a kept part's content, None where it is not there."""
+        return self._files.read(key)
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep a part for the worker that has the examination; nothing stays where the run is gone."""
+        if self._there():
+            self._files.write(key, content)
+            if not self._there():  # it was deleted meanwhile
+                self._store.session.sweep()
+
+    def _there(self) -> bool:
+        with self._store.session.db.read() as connection:
+            return connection.execute(select(runs.c.id).where(runs.c.id == self._run_id)).first() is not None
+
+
+def part_files(store: Store, run_id: str, given: ExamineInput, more: Sequence[str]) -> tuple[kept_parts.PartFiles, str]:
+    """Return the files of a run's kept parts, and the digest of what they describe."""
+    key = store.corpora.subkey("parts of examinations")
+    with store.session.db.read() as connection:
+        state = kept_parts.state(connection, run_id)
+    mark = stamp(given, state, *more)
+    return kept_parts.PartFiles(kept_parts.folder(store.session, run_id), key, mark), mark.hex()

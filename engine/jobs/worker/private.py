@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.at_rest import files
-from engine.jobs.worker.task import Task
+from engine.jobs.worker.sharing import others
+from engine.jobs.worker.spreading import Pieces, packed_rows, unpacked_rows
+from engine.jobs.worker.task import Stopped, Task
+from engine.json_types import JSONObject
+from engine.methods.base import Piece
+from engine.store import shards
 from engine.store.disk.backup import EMBEDDINGS
 from engine.store.disk.folder import remove_tree, write_atomic
 
@@ -30,7 +36,9 @@ if TYPE_CHECKING:
     from engine.models.contracts import Embedder
 
 CHUNK = 32  # texts between two looks at a cancel
+AT_ONCE = 256  # texts that one worker embeds at once
 KEEP = 1024  # texts between two writes to disk
+EMBED, ROWS = "embed", "rows"
 STAGE = "read private records"
 
 
@@ -74,10 +82,9 @@ def private_embed(task: Task, records: pd.DataFrame) -> Callable[[list[str]], ND
 def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     """Return one row a text, from the corpus' folder where an earlier run left them; a cut-off one goes on.
 
-    A corpus never changes and its keyed order is fixed, so the rows that are there belong to the first texts.
+    A corpus never changes and its keyed order is fixed, so the rows that are there belong to the first texts. Other
+    workers that read the workspace embed some of them where they are many.
     """
-    from engine.models.builtin.embedder import embed_apart
-
     path = _path(task, embedder)
     whole = _stored(path)
     if whole is not None and len(whole) == len(texts):
@@ -86,18 +93,69 @@ def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float
     left = _stored(part)
     table = embedder.embed([]) if left is None else left[: len(texts)]
     parts, kept = [table], len(table)
-    for start in range(len(table), len(texts), CHUNK):
-        task.check()
-        task.report(STAGE, start, len(texts))
-        parts.append(embed_apart(embedder, texts[start : start + CHUNK]))
-        if start + CHUNK - kept >= KEEP:
-            table, kept = np.concatenate(parts), start + CHUNK
+    shared = len(texts) - len(table) >= shards.LEAST and others(task) and _seen(task)
+    for end, rows in (_shared if shared else _alone)(task, embedder, texts, len(table)):
+        parts.append(rows)
+        if end - kept >= KEEP:
+            table, kept = np.concatenate(parts), end
             parts = [table]
             _store(task, part, table)
     table = np.concatenate(parts)
     _store(task, path, table)
     remove_tree(part)
     return table
+
+
+def _seen(task: Task) -> bool:
+    return not task.store.session.db.is_file or (task.crew is not None and task.crew.sees_workspace)
+
+
+def _alone(task: Task, embedder: Embedder, texts: list[str], first: int) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """Yield the position behind some texts, and their rows."""
+    from engine.models.builtin.embedder import embed_apart
+
+    for start in range(first, len(texts), CHUNK):
+        task.check()
+        task.report(STAGE, start, len(texts))
+        yield start + CHUNK, embed_apart(embedder, texts[start : start + CHUNK])
+
+
+def _shared(task: Task, embedder: Embedder, texts: list[str], first: int) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """Yield what `_alone` does, made by whoever there is."""
+    spread, asked = Pieces(task, shared=True), {EMBED: digest_of(embedder)}
+    ends = [min(start + AT_ONCE, len(texts)) for start in range(first, len(texts), AT_ONCE)]
+    pieces = [Piece(start, end, asked) for start, end in pairwise([first, *ends])]
+
+    def make(piece: Piece) -> JSONObject:
+        return {ROWS: packed_rows(embedded_apart(embedder, texts[piece.start : piece.end], task.cancelled))}
+
+    for piece, made in zip(pieces, spread(pieces, None, make), strict=False):
+        task.report(STAGE, piece.end, len(texts))
+        yield piece.end, unpacked_rows(made[ROWS], piece.end - piece.start)
+        with task.store.session.db.brief() as connection:
+            spread.end(connection)
+    task.check()
+
+
+def embedded_apart(embedder: Embedder, texts: list[str], stop: Callable[[], bool]) -> NDArray[np.float32]:
+    """Return one row a text, each embedded on its own.
+
+    Raises:
+        Stopped: `stop` said so.
+    """
+    from engine.models.builtin.embedder import embed_apart
+
+    parts = [embedder.embed([])]
+    for start in range(0, len(texts), CHUNK):
+        if stop():
+            raise Stopped
+        parts.append(embed_apart(embedder, texts[start : start + CHUNK]))
+    return np.concatenate(parts)
+
+
+def digest_of(embedder: Embedder) -> str:
+    """Return what tells a model's rows from those of another."""
+    return str(getattr(embedder, "fingerprint", "") or embedder.id)
 
 
 def _stored(path: Path) -> NDArray[np.float32] | None:

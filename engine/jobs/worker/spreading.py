@@ -9,10 +9,13 @@ Privacy posture: texts of a piece lie in its shard's row until they are kept, wh
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from engine.jobs.worker.sharing import KNOWN, POLL_SECONDS, packed, unpacked
@@ -46,6 +49,16 @@ def opened(key: bytes, run_id: str, piece: Piece, known: JSON, found: JSON) -> J
 
 def _seal(key: bytes, run_id: str, piece: Piece, known: JSON, made: JSONObject) -> str:
     return keyed(key, "piece", [run_id, piece.start, piece.end, said(piece.asked), said(known), said(made)])
+
+
+def packed_rows(rows: NDArray[np.float32]) -> str:
+    """Return embeddings as text."""
+    return base64.b64encode(np.ascontiguousarray(rows, "<f4").tobytes()).decode()
+
+
+def unpacked_rows(made: JSON, count: int) -> NDArray[np.float32]:
+    """Return the embeddings of `packed_rows`."""
+    return np.frombuffer(base64.b64decode(str(made)), "<f4").reshape(count, -1).astype(np.float32)
 
 
 class Pieces:
@@ -87,9 +100,11 @@ class Pieces:
     def _window(self, pieces: Sequence[Piece], known: JSON, make: Make) -> Iterator[JSONObject]:
         self._known = known
         with self._db.brief() as connection:
-            cursor = self.cursor(int(as_object(self.task.cursor).get("records") or 0))  # type: ignore[arg-type]
+            before = as_object(self.task.cursor)
+            cursor = {**before, **self.cursor(int(before.get("records") or 0))}  # type: ignore[arg-type]
             if not queue.progress(connection, self.task.id, worker=self.task.worker, cursor=cursor):
                 raise Stopped
+            self.task.cursor = cursor
             shards.lay(connection, self.task.id, [(one.start, one.end, said(one.asked)) for one in pieces])
         places, turn = {piece.start: piece for piece in pieces}, 0
         while turn < len(pieces) and not self.task.cancelled():

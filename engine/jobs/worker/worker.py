@@ -86,9 +86,9 @@ def handlers() -> dict[str, Handler]:
 
 def shared() -> dict[str, Kind]:
     """Return the kinds of jobs that several workers share, and what each does with a shard."""
-    from engine.jobs.tasks import detect, writing
+    from engine.jobs.tasks import detect, examining, writing
 
-    return {"detect": detect.shared, "synthesize": writing.Writing}
+    return {"detect": detect.shared, "synthesize": writing.Writing, "examine": examining.Examining}
 
 
 def executor() -> str:

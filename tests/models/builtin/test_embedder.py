@@ -36,6 +36,27 @@ def test_order_is_kept_whatever_the_lengths(embedder: SentenceEmbedder) -> None:
     assert np.abs(embedder.embed(mixed) - alone).max() < 0.02
 
 
+@pytest.mark.parametrize("half", [True, False], ids=["bf16", "float32"])
+def test_a_row_hangs_on_its_text_alone_to_the_last_bit(embedder: SentenceEmbedder, half: bool) -> None:
+    import torch
+
+    if half and not embedder.half:
+        pytest.skip("this processor does not multiply bf16")
+    mixed = [" ".join(["word", "note", "left"][(n + i) % 3] for i in range(n % 23)) for n in range(70)]
+    before, threads = embedder.half, torch.get_num_threads()
+    embedder.half = half
+    try:
+        whole = embedder.embed(mixed)
+        assert (embedder.embed(mixed[::-1])[::-1] == whole).all()
+        assert (np.concatenate([embedder.embed(mixed[:11]), embedder.embed(mixed[11:])]) == whole).all()
+        assert (embedder.embed_apart(mixed) == whole).all()
+        torch.set_num_threads(1 if threads > 1 else 2)
+        assert (embedder.embed(mixed) == whole).all()
+    finally:
+        embedder.half = before
+        torch.set_num_threads(threads)
+
+
 def test_half_precision_stays_close(embedder: SentenceEmbedder) -> None:
     half = embedder.half
     rows = embedder.embed(TEXTS)
@@ -67,8 +88,8 @@ def test_batches_hold_every_text_once_and_no_more_tokens_than_they_may(embedder:
     batches = embedder._batches(texts)
     assert sorted(row for batch in batches for row in batch) == list(range(len(texts)))
     for batch in batches:
-        longest = max(min(len(texts[row].split()) + 2, 256) for row in batch)
-        assert len(batch) == 1 or len(batch) * longest <= 1024
+        (length,) = {min(len(texts[row].split()) + 2, 256) for row in batch}
+        assert len(batch) == 1 or len(batch) * length <= 1024
 
 
 def test_rows_are_those_of_the_library(embedder: SentenceEmbedder) -> None:

@@ -1,0 +1,38 @@
+"""How many threads a part of an examination computes with: always as many, since the last digits of sums hang on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+
+@contextmanager
+def computing(threads: int) -> Iterator[None]:
+    """Have models compute with so many threads, and everything else with one, for as long as the block runs."""
+    import torch
+
+    before = torch.get_num_threads()
+    with _libraries().limit(limits=1):
+        torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+@lru_cache
+def _libraries() -> ThreadpoolController:
+    """Return what counts the threads of every library that parts compute with; each is loaded first."""
+    import faiss
+    import scipy.linalg
+    import sklearn.cluster  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    assert scipy.linalg is not None
+    assert faiss is not None
+    return ThreadpoolController()
