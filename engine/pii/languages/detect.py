@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.models.builtin.tagger.word_tagger_run import WordTagger
     from engine.pii.languages.rules import LanguageRules
 
+ADDRESS = 4  # letters of a form of address, at most
+
 
 class OtherLanguages:
     """The word tagger and the rules of the packs, loaded when the first record needs them."""
@@ -85,8 +87,19 @@ def dated_in(code: str) -> regex.Pattern[str]:
 
 
 def _names_nobody(surface: str, code: str) -> bool:
-    """Return whether a span is made of the language's function words alone, or of no letter and no digit."""
+    """Return whether a span is made of a language's function words or titles alone, or of no letter and no digit."""
     words = regex.findall(r"\w+", surface)
     if code not in codes():
         return not words
-    return all(w.lower() in pack(code).function_words for w in words)
+    return all(w.lower() in pack(code).function_words for w in words) or _is_title(surface, code)
+
+
+def _is_title(surface: str, code: str) -> bool:
+    """Return whether a span is a form of address alone: "Dr.", "Mme"; longer titles are surnames as well (Richter)."""
+    return surface.rstrip(" .").lower() in _titles(code)
+
+
+@lru_cache(maxsize=16)
+def _titles(code: str) -> frozenset[str]:
+    data = pack(code).data.titles
+    return frozenset(t.lower() for t in (*data.f, *data.m, *data.any) if len(t) <= ADDRESS)
