@@ -1,7 +1,8 @@
 """Read language packs: everything a language brings is data in `assets/languages/<code>/`.
 
 A pack is a folder with `pack.yaml` (titles, field labels, months, function words, phone and street shapes, recognisers
-with examples), `names.csv.gz` and `places.csv.gz` with their licence, and, where names change, `inflection.yaml`.
+with examples), `names.csv.gz` and `places.csv.gz` with their licence, and, where names change, `inflection.yaml`;
+where every noun has a capital, `common.txt.gz`.
 `CONTRIBUTING` says how to add one. What is read is checked strictly: an unknown field stops the program.
 """
 
@@ -42,6 +43,7 @@ class PackData(_Strict):
     `countries` are ISO 3166 codes, the first one the home of surrogates; `spacy` is the code of a blank tokeniser.
     `month_stems` are expressions (inflected months begin with them), `numbers` are the numbers of a day in words.
     `phones` are shapes in which `#` is a digit, `lands` names of countries; `streets` are shapes with {name} and {n}.
+    `ranks` are words that are part of the name behind them; where there are some, names grow (`languages.grown`).
     `possessive` is what a name takes in the genitive, `possessive_after` what it takes instead after which letters.
     """
 
@@ -51,6 +53,7 @@ class PackData(_Strict):
     spacy: str
     source: str
     titles: Titles
+    ranks: Words = ()
     fields: dict[FieldLabel, Words]
     greetings: Words = ()
     farewells: Words = ()

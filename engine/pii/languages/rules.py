@@ -65,6 +65,9 @@ def expressions(code: str) -> tuple[Expression, ...]:
     titles |= {t[:1].upper() + t[1:] for t in titles}
     title = rf"(?<![\p{{L}}\p{{M}}-])(?:{_any(titles)})\b\.?"
     add("title", "PERSON", 0.85, rf"{title}(?: {title}){{0,3}}[ \t]{{1,2}}\K(?!(?:{_any(titles)})\b){FULL}")
+    if data.ranks:
+        rank = rf"(?<![\p{{L}}\p{{M}}-])(?:{_any(data.ranks)})"
+        add("rank", "PERSON", 0.75, rf"{rank} (?:(?:v\.|von|zu|de) )?(?!(?:{_any(titles)})\b){NAME}")
     shapes = {"PERSON": FULL, "PHONE": PHONE, "CODE": CODE, "NATIONAL_ID": CODE}
     for label, words in data.fields.items():
         before = rf"(?:^|[;|,.(]|[ \t]{{2}})[ \t]{{0,8}}+(?i:{_any(words)})\.?(?: ?\([^)\n]{{0,40}}\))?"

@@ -111,7 +111,7 @@ class _Unit:
         own = self.own
         if own is not None:
             make["PHONE"] = lambda v, d: numbers.phone(v, d, own)
-            make["NATIONAL_ID"] = lambda v, d: numbers.national_id(v, d, own)
+            make["NATIONAL_ID"] = lambda v, d: numbers.national_id(v, d, own, self.days)
         draw = Draw(self.key, self.name, label, fold(value))
         new = value
         for _ in range(_TRIES):
@@ -122,6 +122,8 @@ class _Unit:
 
     def _date(self, value: str) -> str:
         if self.own is not None and (moved := numbers.local_date(value, self.days, self.own)) is not None:
+            return moved
+        if self.own is not None and (moved := numbers.weekday(value, self.days, self.own)) is not None:
             return moved
         draw = Draw(self.key, self.name, "date", fold(value))
         if self.own is not None and (other := numbers.clock(value, draw)) is not None:

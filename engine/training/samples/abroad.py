@@ -311,6 +311,7 @@ class _Handlers:
         return dated | {
             "n": lambda a, _: str(self._between(a)),
             "w": lambda a, _: _WORDS[self._land.code][self._between(a)],
+            "wl": lambda a, _: _ON_SO_MANY[self._between(a)],
             "of": lambda a, _: self._pick(a),
             "time": lambda _a, _s: entity(f"{self._rng.randint(7, 20)}.{self._rng.choice('012345')}0", "DATE", "quasi"),
             "who": lambda _a, _s: entity(_person(self._land, self._rng).full, "PERSON"),
@@ -343,6 +344,7 @@ _WORDS = {
     "et": "null üks kaks kolm neli viis kuus seitse kaheksa üheksa".split(),
     "de": "null eins zwei drei vier fünf sechs sieben acht neun".split(),
 }
+_ON_SO_MANY = "nullil ühel kahel kolmel neljal viiel kuuel seitsmel kaheksal üheksal".split()  # Estonian adessive
 
 
 def _written(day: dt.date, shape: str, code: str) -> str:

@@ -54,8 +54,9 @@ def test_what_counts_by_itself(surface: str, label: str, recogniser: str, counts
 
 def test_presets_are_complete_and_name_what_exists() -> None:
     from engine.pii.detect.recognisers import catalogue
+    from engine.pii.languages.pack import codes, pack
 
-    ids = {e.id for e in catalogue()}
+    ids = {e.id for e in catalogue()} | {s.id for code in codes() for s in pack(code).recognisers}
     assert list(presets()) == list(PRESETS)
     for preset in presets().values():
         assert preset.title

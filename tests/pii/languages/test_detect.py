@@ -129,3 +129,13 @@ def test_a_preset_doubts_spans_of_time_by_the_words_of_the_language(detector: Re
         accepted = [text[s.start : s.end] for s in row if s.label == "DATE" and s.score >= 0.5]
         assert any(dated in one for one in accepted), (code, accepted)
         assert not any(one.lower() in {"kevadel", "frühling", "im frühling"} for one in accepted), accepted
+
+
+def test_a_form_of_address_alone_is_nobody(detector: RecordDetector) -> None:
+    for text, code, address in (
+        ("Sin ingresos previos. Responsable clínico: Dra. Maria Teresa Martínez Iturriaga", "es", "Dra"),
+        ("Le pardon annuel. Thomas ferma la porte et donna des soins à M. Morel.", "fr", "M"),
+        ("Diagnose: chronisches Rückenleiden\nArzt: Dr. Klaus Klein", "de", "Dr"),
+    ):
+        (row,) = detector.find([text], languages=[code])
+        assert address not in {text[s.start : s.end].rstrip(".") for s in row}

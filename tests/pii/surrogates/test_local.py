@@ -330,3 +330,56 @@ def test_the_words_beside_what_somebody_is_called_stay(key: bytes) -> None:
     first, second = value.split()
     assert first == "gelernter"
     assert second != "Koch"
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "may_be"),
+    [
+        ("et", "esmaspäeval", r"(?:teisi|kolma|nelja|lau|püha)päeval|reedel"),
+        ("et", "reedet", r"(?:esmas|teisi|kolma|nelja|lau|püha)päeva"),
+        ("et", "reede", r"(?:esmas|teisi|kolma|nelja|lau|püha)päev"),
+        ("de", "Montag", r"(?:Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch"),
+        ("de", "montags", r"(?:diens|donners|frei|sams|sonn)tags"),
+        ("de", "Montagabend", r"(?:Diens|Donners|Frei|Sams|Sonn)tagabend"),
+        ("sv", "måndagen", r"(?:tis|ons|tors|fre|lör|sön)dagen"),
+        ("fr", "lundi", r"(?:mar|mercre|jeu|vendre|same)di|dimanche"),
+        ("fi", "maanantaina", r"(?:tiis|tors|perjan|lauan|sunnun)taina|keskiviikkona"),
+    ],
+)
+def test_a_day_of_the_week_is_another_in_the_form_it_stood_in(code: str, written: str, may_be: str) -> None:
+    for key in KEYS:
+        _, (made,) = replaced(f"see {{DATE:{written}}} nii", code, key)
+        assert re.fullmatch(may_be, made), made
+        assert made != written
+
+
+def test_days_of_the_week_keep_their_distance() -> None:
+    for key in KEYS[:8]:
+        _, (first, second) = replaced("{DATE:esmaspäeval} ja {DATE:kolmapäeval}", "et", key)
+        names = [name + ("l" if name == "reede" else "al") for name in pack("et").data.weekdays]
+        assert (names.index(second) - names.index(first)) % 7 == 2
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_an_estonian_number_tells_the_day_of_birth_that_the_text_tells(key: bytes) -> None:
+    _, (number, born) = replaced("{NATIONAL_ID:37605030299}, sündinud {DATE:3. mail 1976}", "et", key)
+    day, month, year = born.split()
+    months = [names_of("et").inflected(m, "ade") for m in pack("et").data.months]
+    told = f"{int(year) % 100:02d}{months.index(month) + 1:02d}{int(day.rstrip('.')):02d}"
+    assert (number[0], number[1:7]) == ("3", told)
+    assert not any(kind.valid(number) for kind in national_ids() if kind.country == "EE")
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "made"),
+    [
+        ("et", "pensionär", r"\w+pensionär"),
+        ("et", "pensionärile", r"\w+pensionärile"),
+        ("de", "Rentnerin", r"\w+rentnerin|Ruheständlerin"),
+        ("de", "Rentnern", r"\w+rentnern|Ruheständlern"),
+    ],
+)
+def test_who_is_retired_stays_so(code: str, written: str, made: str) -> None:
+    for key in KEYS:
+        _, (new,) = replaced(f"ta {{DEMOGRAPHIC:{written}}} oli", code, key)
+        assert re.fullmatch(made, new), new

@@ -40,6 +40,10 @@ class WordTagger:
         self.net = load_word_net(folder)
         own = config["thresholds"]
         self.thresholds = np.array([own.get(t, 1.0) for t in TYPES], dtype=np.float32)
+        self.of_language = {
+            code: np.array([(own | some).get(t, 1.0) for t in TYPES], dtype=np.float32)
+            for code, some in config.get("thresholds_of_languages", {}).items()
+        }
         self.batch_words = batch_words
         self.half = bf16_pays()
 
@@ -76,11 +80,21 @@ class WordTagger:
             logits = self.net(batch)
         return logits.float().softmax(-1).numpy()
 
-    def tag(self, texts: Sequence[str], stop: Callable[[], bool] | None = None) -> list[list[Tagged]]:
-        """Return the spans of each text, sorted, without overlap; scores under 0.5 are suggestions."""
+    def tag(
+        self,
+        texts: Sequence[str],
+        stop: Callable[[], bool] | None = None,
+        languages: Sequence[str] | None = None,
+    ) -> list[list[Tagged]]:
+        """Return the spans of each text, sorted, without overlap; scores under 0.5 are suggestions.
+
+        Args:
+            languages: the language of each text: some have thresholds of their own.
+        """
         pieces = [words_in(t) for t in texts]
         found = self.probabilities(texts, pieces, stop)
-        return [spans_of(t, p, q, self.thresholds) for t, p, q in zip(texts, pieces, found)]
+        limits = [self.of_language.get(code, self.thresholds) for code in languages or [""] * len(texts)]
+        return [spans_of(t, p, q, own) for t, p, q, own in zip(texts, pieces, found, limits)]
 
 
 def _starts(n: int) -> list[int]:

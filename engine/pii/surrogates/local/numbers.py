@@ -32,8 +32,12 @@ def phone(value: str, draw: Draw, own: Pack) -> str:
     return f"{own.data.prefix} {number.removeprefix('0')}"
 
 
-def national_id(value: str, draw: Draw, own: Pack) -> str:
-    """Return a number of the same kind with a plausible body and a wrong check sign, so that it is nobody's."""
+def national_id(value: str, draw: Draw, own: Pack, days: int = 0) -> str:
+    """Return a number of the same kind with a plausible body and a wrong check sign, so that it is nobody's.
+
+    Args:
+        days: what the dates of the unit move by; a number that tells the day of birth moves with them.
+    """
     kinds = [k for k in national_ids() if k.shape.fullmatch(value.strip())]
     home = [k for k in kinds if k.country in own.data.countries and k.valid(value)] or [
         k for k in kinds if k.valid(value)
@@ -41,9 +45,9 @@ def national_id(value: str, draw: Draw, own: Pack) -> str:
     home = home or [k for k in kinds if k.country in own.data.countries and k.sure]  # mistyped, but meant as one
     if not home:
         return same_shape(value, draw)
-    kind = home[0]
+    kind = next((k for k in kinds if _born(value.strip(), draw, k, days) and k.country in own.data.countries), home[0])
     for _ in range(_TRIES):
-        body = _similar(value.strip(), draw)
+        body = _born(value.strip(), draw, kind, days) or _similar(value.strip(), draw)
         right = _completions(body, kind)
         if right and body != value.strip():
             last = _last(body)
@@ -66,6 +70,23 @@ def clock(value: str, draw: Draw) -> str | None:
     hour = draw.between(7, 20)
     minute = draw.between(1, 12) if sign == "." and 1 <= int(minutes) <= 12 else 5 * draw.number(12)
     return f"{hour:0{2 if hours[0] == '0' else 1}d}{sign}{minute:02d}"
+
+
+def _born(value: str, draw: Draw, kind: NationalId, days: int) -> str | None:
+    """Return an Estonian or Lithuanian number whose day of birth is moved; None for other numbers.
+
+    Its first digit tells century and sex (1800: 1 and 2, 1900: 3 and 4, 2000: 5 and 6), six digits the day.
+    """
+    match = re.fullmatch(r"([1-6])(\d\d)(\d\d)(\d\d)\d{4}", value) if kind.country in {"EE", "LT"} else None
+    if match is None or not days:
+        return None
+    first, year, month, day = map(int, match.groups())
+    try:
+        moved = dt.date(1800 + 100 * ((first - 1) // 2) + year, month, day) + dt.timedelta(days=days)
+    except ValueError:
+        return None
+    sign = 2 * (moved.year // 100 - 18) + 1 + (first - 1) % 2
+    return f"{sign}{moved:%y%m%d}{draw.number(1000):03d}{value[-1]}"
 
 
 def _similar(value: str, draw: Draw) -> str:
@@ -124,6 +145,26 @@ def local_date(value: str, days: int, own: Pack) -> str | None:
         new += (match.group("b") or " ") + str(moved.year)
         return value[: match.start()] + new + value[match.end() :]
     return value[: match.start()] + new + value[match.end("m") :]
+
+
+def weekday(value: str, days: int, own: Pack) -> str | None:
+    """Return a day of the week moved by `days`, never to itself, in the form it stood in; None where there is none."""
+    names = [name.lower() for name in own.data.weekdays]
+    for match in re.finditer(r"[^\W\d_]{3,}(?:-[^\W\d_]+)?", value):
+        low = match.group().lower()
+        case, first = NOMINATIVE, low
+        if own.inflection is not None:
+            case, first = own.inflection.case_of(low, frozenset(names))
+        if first in names:
+            new = names[(names.index(first) + (days % 7 or 3)) % 7]
+            new = own.inflection.inflected(new, case) if own.inflection is not None and case != NOMINATIVE else new
+        elif (begun := next((n for n in names if low.startswith(n)), None)) is not None:  # montags, måndagen
+            alike = [n for n in names if n != begun and n[-2:] == begun[-2:]]
+            new = (alike[days % len(alike)] if alike else names[names.index(begun) - 1]) + low[len(begun) :]
+        else:
+            continue
+        return value[: match.start()] + cased(match.group(), new) + value[match.end() :]
+    return None
 
 
 def _month(word: str, own: Pack) -> tuple[int, str, bool] | None:
