@@ -181,7 +181,9 @@ class TestReview:
         first = small.open().review.order(small.corpus)[0]
         send(small, {"n": 1, "acts": [act(1, "finish", record=first)]})
         assert span_table(small.open(), small.corpus, first)["decided"].all()
-        assert "Not known: 1 reviewed text, none drawn at random." in words(open_page("review")), "the sidebar's estimate"
+        assert "Not known: 1 reviewed text, none drawn at random." in words(open_page("review")), (
+            "the sidebar's estimate"
+        )
 
     def test_the_same_words_are_counted_here_and_elsewhere(self, small):
         workspace = small.open()
