@@ -13,6 +13,7 @@ from tests.browser.test_first_release import Presses, button
 from tests.browser.test_whole_path import JOB_SECONDS, choose_method, goto, key, settled, starting, wait_for
 
 SAMPLES = {"et": ("clinic_letters_et", "Letters in Estonian"), "de": ("clinic_letters_de", "Letters in German")}
+OUTPUTS = 12
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(2400)]
 
@@ -44,6 +45,11 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
 
     goto(page, "Plan")
     choose_method(page, "surrogate")
+    outputs = page.get_by_role("spinbutton", name="Outputs wanted")
+    outputs.fill(str(OUTPUTS))
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=f"Start: {OUTPUTS} outputs").wait_for()
+    settled(page)
     look(page, code, "plan")
     press(page.get_by_role("button", name="Start: "), "start a run")
     press(button(page, "run.quick"), "quick look")
