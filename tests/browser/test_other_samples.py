@@ -10,9 +10,10 @@ import pytest
 
 from engine.release import verify
 from tests.browser.test_first_release import Presses, button
-from tests.browser.test_whole_path import JOB_SECONDS, choose_method, goto, key, settled, starting, wait_for
+from tests.browser.test_whole_path import JOB_SECONDS, choose_method, goto, settled, starting, wait_for
 
 SAMPLES = {"et": ("clinic_letters_et", "Letters in Estonian"), "de": ("clinic_letters_de", "Letters in German")}
+OUTPUTS = 12
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(2400)]
 
@@ -37,13 +38,20 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
     (corpus,) = workspace.corpora.all()
     assert corpus.name.startswith(title)
 
-    detect(page, workspace, corpus.id)
+    goto(page, "Review")  # what identifies came with the sample
+    page.locator(".mark[role=button]").first.wait_for()
+    settled(page)
     look(page, code, "review")
     page.get_by_role("button", name="Accept").first.click()
     wait_for(lambda: workspace.review.span_counts(corpus.id)["decided"] == 1, 20, "Accept did not decide")
 
     goto(page, "Plan")
     choose_method(page, "surrogate")
+    outputs = page.get_by_role("spinbutton", name="Outputs wanted")
+    outputs.fill(str(OUTPUTS))
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=f"Start: {OUTPUTS} outputs").wait_for()
+    settled(page)
     look(page, code, "plan")
     press(page.get_by_role("button", name="Start: "), "start a run")
     press(button(page, "run.quick"), "quick look")
@@ -70,20 +78,6 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
     assert requests.foreign() == []
     assert not server.watch.foreign
     assert "Traceback" not in server.log.read_text("utf-8")
-
-
-def detect(page: Any, workspace: Any, corpus_id: str) -> None:
-    """Have the program look for identifiers, beside the marks that came with the sample."""
-    goto(page, "Review")
-    page.locator(".mark[role=button]").first.wait_for()
-    started = key(page, "review.detect.start").get_by_role("button")
-    if started.count():
-        started.click()
-        wait_for(lambda: workspace.corpora.get(corpus_id).detected_at is not None, JOB_SECONDS, "nothing was detected")
-        goto(page, "Home")
-        goto(page, "Review")
-    page.locator(".mark[role=button]").first.wait_for()
-    settled(page)
 
 
 def in_its_language(workspace: Any, run_id: str, code: str) -> None:

@@ -68,9 +68,10 @@ def language_warning(found: LanguageShares) -> str | None:
         f"Only {found.english:.0%} of the text looks English ({others}). "
         "What works: each record is read in its own language. "
         f"{', '.join(map(language_name, PACKED))} have rules, national numbers, telephone numbers and surrogates of "
-        "their own, other languages have patterns (e-mail addresses, card numbers); Settings shows what each has. "
-        "What does not: the built-in tagger (names, places, organisations, dates) was trained on English and misses "
-        "many names in other languages, the built-in language model writes English, and some measures expect English. "
+        "their own, other languages have patterns (e-mail addresses, card numbers). A tagger for all of them finds "
+        "names, places, organisations, dates and codes; Settings shows what each has and what was measured. "
+        "What does not: how much that tagger finds differs, and was measured in some languages only; the built-in "
+        "language model writes English, and some measures expect English. "
         "Review such records with more care, or use models of their language."
     )
 
