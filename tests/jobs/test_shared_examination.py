@@ -284,6 +284,7 @@ def test_one_two_and_five_workers_find_the_same(workspace, monkeypatch, count):
         monkeypatch.setenv(slots.ENVIRONMENT, str(workers))
         job = workspace.jobs.examine(the_run(workspace), model_attacks=False)
         workspace.jobs.ensure_worker()
+        assert begun(workspace, workers, job), "it was over before all were there"
         ended = wait(workspace, job, seconds=400)
         assert ended.state == "done", ended.error
         workspace.jobs.stop_worker()
