@@ -9,6 +9,7 @@ import time
 from engine.jobs.worker import launch
 from engine.jobs.worker.lock import ProcessLock
 from engine.store.disk.folder import Folder
+from tests import forked
 
 
 def _ask(path, ready, answers):
@@ -48,3 +49,12 @@ def test_a_worker_that_died_while_starting_does_not_keep_the_next_one_away(tmp_p
     turn.release()
     assert launch.ensure_worker(folder)
     assert launch.stop_worker(folder)
+
+
+def test_what_libraries_put_into_the_environment_does_not_cost_the_tests_their_forked_workers():
+    """Each real one takes five seconds of processor; one variable, set by an import, made all later ones real."""
+    server = object.__new__(forked.Server)
+    server.environment = {"LANG": "C"}
+    libraries = {"KMP_INIT_AT_FORK": "FALSE", "MPLBACKEND": "Agg", "TORCHINDUCTOR_CACHE_DIR": "/tmp/x"}
+    assert server.serves({"LANG": "C", **libraries})
+    assert not server.serves({"LANG": "C", "HF_ENDPOINT": "http://127.0.0.1:9"})
