@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +12,33 @@ from typing import Any
 
 import pytest
 
-from tests import forked, postgres
+from tests import compiled_sql, forked, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = sys.modules["__main__"]  # a page run by Streamlit's own test takes its place, and a spawned process would run it
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
+
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+
+
+def in_memory(folder: Path = MEMORY) -> bool:
+    """Say whether the tests' folders may lie in memory: a commit waits some milliseconds for a disk, and none here.
+
+    Nothing that the tests do hangs on the kind of disk; none pulls the plug. There must be room for all of them.
+    """
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        return False
+    import psutil
+
+    return min(shutil.disk_usage(folder).free, psutil.virtual_memory().available) >= ROOM
+
+
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and in_memory():
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+
+compiled_sql.share()
 
 # `pytest -m quick`: what loads no model and starts no browser, about a minute on two cores. A file that takes long
 # or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.

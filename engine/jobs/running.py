@@ -6,6 +6,7 @@ import platform
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -389,13 +390,17 @@ class Jobs:
 
 def versions() -> dict[str, str]:
     """Return the versions a run depends on."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    found = {name: _version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), **{name: one for name, one in found.items() if one is not None}}
+
+
+@cache
+def _version(package: str) -> str | None:
+    """Return the version of a package, None without it; read once, since what is loaded stays what it is."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _job_row(connection: Connection, job_id: str) -> JobRow:
