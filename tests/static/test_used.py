@@ -19,6 +19,8 @@ ALLOWED = {
     "engine.corpus.people.population.overlap",  # the measure that recognising people is held to
     "engine.store.corpora.corpora.Corpora.import_table",  # a data frame in memory, for scripts
     "engine.models.tune.learner.NetLearner.one_by_one",  # which way gradients go, for whoever wonders why it is slow
+    "engine.examine.usefulness.meaning.compiled.Kept.load_overload",  # numba asks for it
+    "engine.examine.usefulness.meaning.compiled.Kept.save_overload",  # so it does for this
     "engine.models.prompts.negation.polarity",  # the measure that the outline's negations are held to
 }
 CALLED = re.compile(r"validator|serializer|fixture|computed_field|hookimpl|property.setter")
