@@ -17,6 +17,9 @@ from tests import compiled_sql, forked, postgres
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = sys.modules["__main__"]  # a page run by Streamlit's own test takes its place, and a spawned process would run it
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
+# Where nothing says otherwise Python keeps its bytecode; hundreds of processes would compile the program anew each.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
 
 MEMORY = Path("/dev/shm")

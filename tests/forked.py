@@ -147,13 +147,15 @@ def main(line: int) -> None:
 
 
 def read() -> None:
-    """Read what a worker reads of the program's own files and then keeps: lists, expressions, packs and small models.
+    """Read what a worker reads of the program's own files and then keeps: lists, expressions, packs, compiled models.
 
     Threads that compute would not survive the fork, so there is one; a child has as many as it would have had.
     """
     import gc
 
     from engine.jobs.models.cache import ModelCache
+    from engine.models.builtin.language_model import load_builtin_generator
+    from engine.models.contracts import Sampling
     from engine.models.threads import one_thread
     from engine.pii.detect.settings import DetectorSettings
     from engine.pii.surrogates.pools import pools
@@ -163,6 +165,7 @@ def read() -> None:
         models = ModelCache()
         models.detector(DetectorSettings()).detect([PLAIN])
         models.embedder().embed([PLAIN])
+        load_builtin_generator().generate([PLAIN], Sampling(max_new_tokens=2))
         pools()
     if threads() > before:
         raise AssertionError(f"{threads() - before} threads began to compute here, and a child would lack them")

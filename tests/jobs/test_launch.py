@@ -52,7 +52,7 @@ def test_a_worker_that_died_while_starting_does_not_keep_the_next_one_away(tmp_p
 
 
 def test_what_libraries_put_into_the_environment_does_not_cost_the_tests_their_forked_workers():
-    """Each real one takes five seconds of processor; one variable, set by an import, made all later ones real."""
+    """A real one takes ten times as long; one variable, set by an import, made all later ones real."""
     server = object.__new__(forked.Server)
     server.environment = {"LANG": "C"}
     libraries = {"KMP_INIT_AT_FORK": "FALSE", "MPLBACKEND": "Agg", "TORCHINDUCTOR_CACHE_DIR": "/tmp/x"}

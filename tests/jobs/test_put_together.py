@@ -46,15 +46,17 @@ def test_notes_of_a_person_keep_their_order_and_the_time_between_them(workspace)
     run = workspace.runs.get(workspace.jobs.synthesize(corpus.id, "surrogate", seed=2))
     assert wait(workspace, run.job_id).state == "done"
     real = {who: [(b - a).days for a, b in pairwise(seen)] for who, seen in days.items()}
-    made = list(workspace.runs.synthetic_frame(run.id)["text"])
-    assert made
-    for text in made:
+    records = workspace.corpora.frame(corpus.id, "train").set_index("record_id")["source_id"]
+    made = workspace.runs.synthetic_frame(run.id)
+    assert len(made)
+    for text, record in zip(made["text"], made["lineage"], strict=True):
         assert [int(n) for n in re.findall(r"Visit (\d)", text)] == list(range(NOTES))
         assert "Hvalros" not in text
         seen = [date(int(y), int(m), int(d)) for m, d, y in re.findall(r"^(\d+)/(\d+)/(\d{4})$", text, re.M)]
         assert len(seen) == NOTES, "each note stands under its day"
-        assert [(b - a).days for a, b in pairwise(seen)] in real.values()
-        assert not set(seen) <= {day for each in days.values() for day in each}, "and the days are others"
+        who = records[record]
+        assert [(b - a).days for a, b in pairwise(seen)] == real[who]
+        assert all(one != before for one, before in zip(seen, days[who])), "and the days are others"
     workspace.runs.approve_all_pending(run.id)
     bundle = workspace.folder.path.parent / "bundle"
     workspace.jobs.stop_worker()
