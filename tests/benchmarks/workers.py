@@ -120,7 +120,8 @@ def main() -> None:
         sys.exit(f"{options.workers} workers need as many cores")
     notes = pd.read_parquet(Path(os.environ["UNDERSTUDY_TEST_DATA"]) / "vaers_1998_1999.parquet", columns=["text"])
     notes = pd.concat([notes] * (1 + options.records // len(notes))).head(options.records)
-    short = pd.DataFrame({"text": [f"Seen by Dr Lindqvist in Leeds, {i}." for i in range(2_000)]})
+    few = 200 if options.stage == "examine" else 2_000
+    short = pd.DataFrame({"text": [f"Seen by Dr Lindqvist in Leeds, {i}." for i in range(few)]})
     told: dict[str, object] = {
         "stage": options.stage, "records": len(notes), "load before": [round(x, 2) for x in os.getloadavg()]
     }  # fmt: skip
