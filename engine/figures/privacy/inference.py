@@ -15,6 +15,7 @@ from engine.figures.base import Figure, listed, pick, styled
 
 SYMBOLS = {"train": "circle", "holdout": "square", "baseline": "diamond-open"}
 EXCESS = {"attribute_inference_excess": "labels", "detail_inference_excess": "details"}
+LABEL = "label"  # the attribute that is no detail
 
 
 def inference(table: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None:
@@ -65,20 +66,20 @@ def word(attribute: str) -> str:
 
 
 def _single(table: pd.DataFrame) -> str:
-    """Return the attributes whose interval lies above that of records nobody used; all together may hide one of them.
+    """Return the details whose interval lies above that of records nobody used; all together may hide one of them.
 
-    Each is looked at by itself, so of twenty attributes one may stand there by chance.
+    Each is looked at by itself, so of twenty one may stand there by chance; the label is told before.
     """
     sides = {side: table[table["reference"] == side].set_index("attribute") for side in ("train", "holdout")}
     apart = []
     for name in sides["train"].index.intersection(sides["holdout"].index):
         ours, theirs = sides["train"].loc[name], sides["holdout"].loc[name]
-        if float(ours["low"]) > float(theirs["high"]):
+        if str(name) != LABEL and float(ours["low"]) > float(theirs["high"]):
             apart.append((float(ours["value"]) - float(theirs["value"]), str(name)))
     if not apart:
         return ""
     said = [f"{word(name)} by {100 * gap:.1f} points" for gap, name in sorted(apart, reverse=True)]
-    return f" Each by itself, clearly above: {listed(said)}."
+    return f" Looked at one by one, more often too: {listed(said)}."
 
 
 def _said(findings: Sequence[Finding]) -> str:

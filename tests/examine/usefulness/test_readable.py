@@ -28,7 +28,7 @@ def leaks(level: float) -> list[Finding]:
     return [
         Finding("verbatim_8gram", level, level, level, 100, "train", *words, {"equal_size_value": level}),  # type: ignore[arg-type]
         Finding("verbatim_8gram", 0.0, 0.0, 0.0, 100, "holdout", *words, {}),  # type: ignore[arg-type]
-        Finding("verbatim_8gram_excess", level, level, level, 100, "holdout", *words, {}),  # type: ignore[arg-type]
+        Finding("verbatim_8gram_excess", level, level - 0.01, level + 0.01, 100, "holdout", *words, {}),  # type: ignore[arg-type]
     ]
 
 
