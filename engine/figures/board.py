@@ -221,9 +221,8 @@ def _marks(
 def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
     """Add what the axes are read by: chance for an excess, and what real text scores against real text."""
     if privacy.endswith("_excess"):
-        plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom left",
+        plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom right",
                        annotation_text="chance; below it is no safer")  # fmt: skip
-        plot.add_hrect(y0=-1, y1=0, fillcolor="rgba(128,128,128,0.10)", line_width=0, layer="below")
     if real:
         middle = sorted(real)[len(real) // 2]
         plot.add_vline(x=middle, line={"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]},
