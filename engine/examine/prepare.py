@@ -17,6 +17,7 @@ from engine.corpus.text.words import Vocabulary, cut
 from engine.errors import UnderstudyError, UserError
 from engine.examine.base import Side
 from engine.examine.samples import sample, sample_units
+from engine.examine.threads import embedding
 from engine.models.contracts import Detector, Embedder
 
 EMBEDDED = 2000  # texts a side that are embedded
@@ -171,7 +172,9 @@ class Prepared:
         for start in range(0, len(missing), BATCH):
             rows = missing[start : start + BATCH]
             self.report(f"embedding: {which}", start, len(missing))
-            for row, vector in zip(rows, embedder.embed([side.texts[row] for row in rows]), strict=True):
+            with embedding():
+                made = embedder.embed([side.texts[row] for row in rows])
+            for row, vector in zip(rows, made, strict=True):
                 self.vectors[which, side.record_ids[row]] = vector
         if not len(side):
             return side

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
+
+
+_OUTSIDE: ContextVar[int | None] = ContextVar("outside", default=None)  # threads of models outside of a part
 
 
 @contextmanager
@@ -17,12 +21,31 @@ def computing(threads: int) -> Iterator[None]:
     import torch
 
     before = torch.get_num_threads()
+    outside = _OUTSIDE.set(before)
     with _libraries().limit(limits=1):
         torch.set_num_threads(threads)
         try:
             yield
         finally:
             torch.set_num_threads(before)
+            _OUTSIDE.reset(outside)
+
+
+@contextmanager
+def embedding() -> Iterator[None]:
+    """Have the embedder compute with all threads there are, also inside a part: its rows hang on the text alone."""
+    outside = _OUTSIDE.get()
+    if outside is None:
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(outside)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @lru_cache
