@@ -128,6 +128,9 @@ def register() -> None:
 
 if __name__ == "__main__":
     from engine.cli.worker import main
+    from engine.jobs.worker import slots
 
     register()
+    own = [sys.executable, "-m", "tests.jobs.dp_method", "--workspace"]
+    slots.worker_command = lambda folder: [*own, str(folder.path)]
     sys.exit(main())
