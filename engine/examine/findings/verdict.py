@@ -193,7 +193,7 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     if train is None or not count:
         return []
     texts, among = int(train.settings.get("alone_texts") or 0), int(train.settings.get("alone_of") or 0)
-    says, records = ("stands", "record") if count == 1 else ("stand", "records" if texts > 1 else "record")
+    says, records = "stands" if count == 1 else "stand", "record" if texts == 1 else "records"
     beside = ""
     if holdout is not None and holdout.settings.get("alone_of"):
         of = int(holdout.settings["alone_of"])
@@ -201,7 +201,7 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     return [Sentence(
         f"Identifiers of one person alone: {count:,} of {among:,} full names, numbers and addresses {says} in the text "
         f"in full{beside}. Look at them under Leaks: no share tells whether a single one is chance.",
-        "unsure", ALONE, f"They are in {texts:,} synthetic {records}.",
+        "unsure", ALONE, f"{'It is' if count == 1 else 'They are'} in {texts:,} synthetic {records}.",
     )]  # fmt: skip
 
 
