@@ -379,3 +379,21 @@ def test_threshold_must_fit_the_comparator(tmp_path) -> None:
         path.write_text(text.replace("threshold: 0.02", bad))
         with pytest.raises(UserError, match=r"mine\.yaml"):
             load_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "kind", "said"),
+    [
+        (("dp",), "none", "This run proves nothing. A proven bound (ε) is needed."),
+        (("selection-only", "dp"), "none", "This run proves nothing. A proof is needed, if only of the choice."),
+        (("heuristic", "selection-only", "dp"), "none", "Needed is one of: heuristic, selection-only, dp."),
+    ],
+)
+def test_the_rule_on_proofs_asks_for_no_more_than_the_policy(kinds, kind, said) -> None:
+    policy = get_policy("internal")
+    requirements = policy.requirements.model_copy(update={"guarantee_kinds": kinds})
+    asks = policy.model_copy(update={"requirements": requirements})
+    verdict = evaluate(asks, good_findings(), replace(GOOD, guarantee_kind=kind))
+    (line,) = [one for one in verdict.rules if one.rule == "guarantee"]
+    assert not line.passed
+    assert said in line.sentence

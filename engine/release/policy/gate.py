@@ -153,7 +153,9 @@ def _needed(kinds: Sequence[str]) -> str:
     """Return what a policy asks of a run's proof."""
     if set(kinds) == {"dp"}:
         return "A proven bound (ε) is needed."
-    return "A proof is needed, if only of the choice." if "selection-only" in kinds else f"Needed: {', '.join(kinds)}."
+    if set(kinds) == {"dp", "selection-only"}:
+        return "A proof is needed, if only of the choice."
+    return f"Needed is one of: {', '.join(kinds)}."
 
 
 def _measured(rule: Rule, value: float) -> RuleVerdict:
