@@ -43,7 +43,7 @@ if "PYTEST_DEBUG_TEMPROOT" not in os.environ and in_memory():
 
 compiled_sql.share()
 
-# `pytest -m quick`: what loads no model and starts no browser, about a minute on two cores. A file that takes long
+# `pytest -m quick`: what loads no model and starts no browser, three minutes on one core. A file that takes long
 # or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.
 QUICK = ("at_rest", "corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
 NOT_QUICK = {
@@ -51,11 +51,11 @@ NOT_QUICK = {
     "corpus/test_fuzz_readers.py", "corpus/text/test_readability.py", "dp/accounting/test_accountant.py",
     "dp/accounting/test_pld.py", "dp/accounting/test_rdp.py", "dp/noise/test_choice.py",
     "dp/noise/test_label_list.py", "dp/noise/test_mechanisms.py", "dp/noise/test_noise_drawn.py",
-    "dp/noise/test_private.py", "dp/noise/test_train.py", "examine/members/test_models.py",
-    "examine/members/test_text_membership.py", "examine/persons/test_people.py",
+    "dp/noise/test_private.py", "dp/noise/test_train.py", "examine/members/test_groups.py",
+    "examine/members/test_models.py", "examine/members/test_text_membership.py", "examine/persons/test_people.py",
     "examine/repeats/test_closeness_null.py", "examine/stats/test_highest.py", "examine/stats/test_intervals.py",
     "examine/stats/test_roc.py", "examine/stats/test_split_excess.py", "examine/test_compare.py",
-    "examine/test_each.py", "examine/test_examine_run.py", "examine/test_uses.py",
+    "examine/test_each.py", "examine/test_examine_run.py", "examine/test_threads.py", "examine/test_uses.py",
     "examine/usefulness/test_distribution.py", "examine/usefulness/test_downstream.py",
     "examine/usefulness/test_ends.py", "examine/usefulness/test_ends_of_learners.py",
     "examine/usefulness/test_extraction.py",

@@ -22,7 +22,7 @@ print(int(code), [name for name in {HEAVY!r} if name in sys.modules])
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(["--collect-only"], marks=pytest.mark.slow, id="files"),
+        pytest.param(["--collect-only"], id="files"),
         pytest.param([], marks=pytest.mark.long, id="tests"),
     ],
 )
