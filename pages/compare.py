@@ -20,18 +20,18 @@ from pages._ui.texts import plain, run_title
 
 workspace = guard()
 MOST = 4
-VIEWS = ["Board", "Side by side", "Table", "Texts"]
+VIEWS = ["Board", "Side by side", "Table", "Texts", "Studies"]  # the last: variants of a method, run in one go
 
 st.title("Compare", anchor=False)
-what = st.radio(
-    "What to compare",
-    ["Runs", "Studies"],
-    key="compare.what",
+view = st.radio(
+    "View",
+    VIEWS,
+    key="compare.view",
     horizontal=True,
+    label_visibility="collapsed",
     persist_state="session",
-    help="Runs that you made, or a study: variants of a method run and measured in one go.",
 )
-if what == "Studies":
+if view == "Studies":
     study_view.draw(workspace)
     st.stop()
 
@@ -42,9 +42,6 @@ if len(runs) < 2:
     compare_choice.draw(workspace)
     st.stop()
 
-view = st.radio(
-    "View", VIEWS, key="compare.view", horizontal=True, label_visibility="collapsed", persist_state="session"
-)
 if any(run.stale or run.examination_stale for run in runs.values()):
     states.stale(
         "At least one of these runs was examined before the review changed. Examine it again to compare like with like."

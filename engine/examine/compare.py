@@ -23,14 +23,13 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import UserError
-from engine.examine.findings.findings import Finding
+from engine.examine.findings.findings import CLOSER, Finding
 from engine.examine.findings.sizes import at, in_common, known, sizes_apart
 
 Outcome = Literal["better", "worse", "cannot tell", "same", "other size", "not measured", ""]
 Key = tuple[str, str]
 KEYS = ["name", "group", "measure", "direction", "reference"]
 EXCESS = "_excess"
-CLOSER = "closer to real is better"
 REAL = ("real", "baseline")  # a measure has one of them at most
 LEVELS = ("classifier_majority",)  # what to judge by, though no other text is behind it
 LEVEL = 0.05  # false discovery rate

@@ -19,7 +19,7 @@ from engine.figures.board import BoardRun, board
 from engine.figures.budget import guarantee_curve, ledger_timeline
 from engine.figures.funnel import funnel
 from engine.figures.iterations import over_rounds
-from engine.figures.privacy.privacy import closeness, triple_bars
+from engine.figures.privacy.privacy import closeness, leak_shares
 from engine.figures.privacy.thresholds import attack_grid
 from engine.figures.text_map import text_map
 from engine.figures.utility import lengths, likeness, utility_dots
@@ -33,11 +33,11 @@ __all__ = [
     "closeness",
     "funnel",
     "guarantee_curve",
+    "leak_shares",
     "ledger_timeline",
     "lengths",
     "likeness",
     "over_rounds",
     "text_map",
-    "triple_bars",
     "utility_dots",
 ]

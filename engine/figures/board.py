@@ -9,7 +9,7 @@ from itertools import combinations
 import plotly.graph_objects as go
 
 from engine.examine.compare import REAL
-from engine.examine.findings.findings import Finding
+from engine.examine.findings.findings import CLOSER, Finding
 from engine.examine.findings.sizes import TEXTS, at_one_number, sizes_apart
 from engine.examine.measures import MEASURES
 from engine.figures import palette
@@ -49,7 +49,7 @@ def own(findings: Sequence[Finding], name: str) -> Finding | None:
 
 def goodness(finding: Finding, real: float | None) -> float:
     """Return a number that is larger where a finding is better or safer."""
-    if finding.direction == "closer to real is better":
+    if finding.direction == CLOSER:
         return -abs(finding.value - (finding.value if real is None else real))
     return finding.value if finding.direction == "higher is better" else -finding.value
 

@@ -10,26 +10,36 @@ from engine.figures import palette
 from engine.figures.base import Figure, styled
 
 
-def funnel(counts: Mapping[str, int]) -> Figure:
-    """Return what a run made, dropped by which stage, and kept, from its funnel counts."""
-    drops = {name: n for name, n in counts.items() if name.startswith("dropped")}
-    made = counts.get("made", counts.get("kept", 0) + sum(drops.values()))
+def funnel(counts: Mapping[str, int], wanted: int | None = None) -> Figure:
+    """Return what a run made, dropped by which step, kept, and flagged among what was kept, from its funnel counts.
+
+    Args:
+        wanted: how many outputs were asked for; told beside what was made and kept.
+    """
+    drops, flags = (
+        {name: n for name, n in sorted(counts.items()) if name.startswith(step)} for step in ("dropped", "flagged")
+    )
     kept = counts.get("kept", 0)
-    names = ["made", *drops, "kept"]
-    values = [made, *drops.values(), kept]
-    colours = [palette.GREY, *[palette.VERMILION] * len(drops), palette.GREEN]
-    labels = [name.capitalize() for name in names]
+    made = counts.get("made", kept + sum(drops.values()))
+    rows = [
+        ("Made", made, palette.GREY),
+        *((name.capitalize(), n, palette.VERMILION) for name, n in drops.items()),
+        ("Kept", kept, palette.GREEN),
+        *((f"Of these {name}", n, palette.ORANGE) for name, n in flags.items()),
+    ]
+    labels, values, colours = zip(*rows, strict=True)
     plot = go.Figure(
         go.Bar(x=values, y=labels, orientation="h", marker={"color": colours}, text=[f"{v:,}" for v in values],
-               textposition="auto", hovertemplate="%{y}: %{x:,} records<extra></extra>")
+               textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{x:,} outputs<extra></extra>")
     )  # fmt: skip
-    styled(plot, x="Records", y="", height=90 + 36 * len(names))
+    styled(plot, x="Outputs", y="", height=90 + 36 * len(rows))
     plot.update_yaxes(autorange="reversed", type="category")
     plot.update_layout(showlegend=False)
     takeaway = f"{kept:,} of {made:,} records were kept."
-    if drops:
+    if wanted is not None:
+        takeaway = f"{made:,} made, {kept:,} kept of {wanted:,} wanted."
+    elif drops:
         most = max(drops, key=lambda name: drops[name])
         takeaway += f" Most of the others were {most}."
-    return Figure(
-        plot, takeaway, "A dropped record is gone for good; it is in no finding.", f"Bars of counts. {takeaway}"
-    )
+    caveat = "Counts, not quality. A dropped record is gone for good; it is in no finding."
+    return Figure(plot, takeaway, caveat, f"Bars of counts. {takeaway}")

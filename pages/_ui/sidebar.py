@@ -125,6 +125,14 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
             high=decimal(found.direct.high, 1),
             drawn=number(found.check.drawn),
         )
+    if found is not None and found.check.stale:
+        return tr("Not known any more: the spot check is out of date. Draw a new one on Review.")
+    if found is not None and found.check.read < found.check.drawn:
+        return tr(
+            "Not known yet: {read} of {drawn} texts of the spot check are read.",
+            read=number(found.check.read),
+            drawn=number(found.check.drawn),
+        )
     risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
         return tr("Not known yet: finish reviewing some texts first.")
@@ -150,7 +158,8 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-    which = tr(":small[Run: {run}]", run=plain(run_label(workspace, run)))
+    name, dot, at = run_label(workspace, run).rpartition(" · ")
+    which = tr(":small[Run: {run}]", run=plain(f"{name}{dot}{at.replace(' ', chr(0xA0))}"))  # the time stays together
     under = tr(":small[Policy: {policy}]", policy=plain(policy.title))
     return f"{_gate_word(verdict)}.  \n{which}  \n{under}"
 

@@ -100,7 +100,7 @@ def synthesise(page: Any, workspace: Any) -> str:
     outputs = page.get_by_role("spinbutton", name="Outputs wanted")
     outputs.fill(str(OUTPUTS))
     page.keyboard.press("Enter")
-    start = page.get_by_role("button", name=f"Start: {OUTPUTS} outputs")
+    start = page.get_by_role("button", name=f"Start: up to {OUTPUTS} outputs")
     start.wait_for()
     settled(page)
     start.click()

@@ -50,7 +50,7 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
     outputs = page.get_by_role("spinbutton", name="Outputs wanted")
     outputs.fill(str(OUTPUTS))
     page.keyboard.press("Enter")
-    page.get_by_role("button", name=f"Start: {OUTPUTS} outputs").wait_for()
+    page.get_by_role("button", name=f"Start: up to {OUTPUTS} outputs").wait_for()
     settled(page)
     look(page, code, "plan")
     press(page.get_by_role("button", name="Start: "), "start a run")

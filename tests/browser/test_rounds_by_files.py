@@ -106,7 +106,7 @@ def vote(page: Any, workspace: Any, corpus: str, pool: str) -> Any:
     outputs = page.get_by_role("spinbutton", name="Outputs wanted")
     outputs.fill(str(OUTPUTS))
     page.keyboard.press("Enter")
-    start = page.get_by_role("button", name=f"Start: {OUTPUTS} outputs")
+    start = page.get_by_role("button", name=f"Start: up to {OUTPUTS} outputs")
     start.wait_for()
     settled(page)
     before = len(workspace.runs.all(corpus))

@@ -9,7 +9,7 @@ import pytest
 from engine.examine.findings.make import finding, missing
 from engine.examine.stats import intervals
 from engine.figures.equal import equal_axes, equal_heights
-from engine.figures.privacy.inference import inference
+from engine.figures.privacy.inference import _single, inference
 from engine.figures.privacy.linkage import linkage
 from engine.figures.privacy.near_copies import near_copies
 
@@ -123,7 +123,7 @@ def test_guesses_stand_beside_the_commonest_value_and_unused_records():
     assert list(figure.plot.data[1].x) == [75.0, 75.0]
     assert figure.takeaway == (
         "Guessed right more often for records used than for unused ones: labels by 35.0 points and details by 35.0 "
-        "points. Looked at one by one, more often too: age by 35.0 points."
+        "points. Of single details, with allowance for how many were looked at, more often too: age by 35.0 points."
     )
     same = inference(*guesses(80))
     assert same is not None
@@ -143,3 +143,27 @@ def test_two_runs_share_axes():
         assert plots[0].layout.height == plots[1].layout.height
         assert plots[0].layout.xaxis.range == plots[1].layout.xaxis.range is not None
         assert plots[0].layout.yaxis.categoryarray == plots[1].layout.yaxis.categoryarray
+
+
+def many(train: list[int], holdout: list[int], n: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"attribute": f"D{i}", "reference": side, "value": one.value, "low": one.low, "high": one.high, "majority": 0.3}
+        for i, pair in enumerate(zip(train, holdout, strict=True))
+        for side, hits in zip(("train", "holdout"), pair, strict=True)
+        for one in (share(hits, n),)
+    )
+
+
+@pytest.mark.parametrize("n", [20, 100, 400])
+def test_a_single_detail_is_named_beyond_chance_only(n: int) -> None:
+    """Of 200 charts of 20 details without a leak few name one; a detail with 30 points more is named where n allows."""
+    rng = np.random.default_rng(n)
+    chance = np.array([0.05, 0.2, 0.5, 0.8] * 5)
+    named = planted = 0
+    for _ in range(200):
+        holdout, train = (list(rng.binomial(n, chance)) for _ in range(2))
+        named += " Of single details" in _single(many(train, holdout, n))
+        train[2] = rng.binomial(n, 0.8)
+        planted += "d2 by" in _single(many(train, holdout, n))
+    assert named <= 10
+    assert planted >= {20: 0, 100: 150, 400: 200}[n]

@@ -75,7 +75,7 @@ def likeness(kinds: tuple[str, ...] = ("synthetic", "private", "other private"))
 
 BOARD = {"r-1": BoardRun(1, "Surrogates", "surrogate", "no proof"), "r-2": BoardRun(2, "AUG-PE", "aug-pe", "ε 4")}
 ALL = [
-    figures.triple_bars(PRIVACY),
+    figures.leak_shares(PRIVACY),
     figures.closeness(quantiles(), PRIVACY),
     figures.utility_dots(UTILITY),
     figures.lengths(lengths()),
@@ -103,7 +103,7 @@ def test_every_figure_has_words_and_follows_the_theme(made: figures.Figure) -> N
 
 @pytest.mark.parametrize(
     "made",
-    [figures.triple_bars([]), figures.utility_dots([]), figures.funnel({}), figures.lengths(lengths().head(0)),
+    [figures.leak_shares([]), figures.utility_dots([]), figures.funnel({}), figures.lengths(lengths().head(0)),
      figures.likeness(likeness().head(0)), figures.likeness(likeness(("synthetic",))),
      figures.text_map(maps().head(0)), figures.closeness(quantiles().head(0), []),
      figures.board({}, {}, "pipp", "mauve"), figures.beside({}, [])],
@@ -113,10 +113,10 @@ def test_nothing_measured_is_drawn_as_such(made: figures.Figure) -> None:
 
 
 def test_takeaways_are_computed() -> None:
-    assert "records with a private entity" in figures.triple_bars(PRIVACY).takeaway
-    assert "eight-word copy" not in figures.triple_bars(PRIVACY).takeaway
+    assert "records with a private entity" in figures.leak_shares(PRIVACY).takeaway
+    assert "eight-word copy" not in figures.leak_shares(PRIVACY).takeaway
     safe = [f for f in PRIVACY if not f.name.startswith("pipp")]
-    assert "Nothing stands out" in figures.triple_bars(safe).takeaway
+    assert "Nothing stands out" in figures.leak_shares(safe).takeaway
     assert figures.funnel({"made": 100, "dropped: copied": 30, "kept": 60}).takeaway.startswith("60 of 100")
     assert "5 words" not in figures.lengths(lengths()).takeaway
     assert "at most 2 words" in figures.lengths(lengths()).takeaway
@@ -368,10 +368,26 @@ def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
     assert said[0].level == "leak"
     assert "10.0% contain one of them, 1.0% one of another training record" in said[0].text
     (details,) = [s for s in said if s.text.startswith("Details of people")]
-    assert "guesses a missing detail right for 15.0% of the records used" in details.text
+    assert "guesses a missing detail, all kinds taken together, right for 15.0% of the records used" in details.text
     assert [s.level for s in ranked(said)] == ["leak", "leak", "unknown", "unknown", "unknown", "no proof"]
     broken = formal({"kind": "dp", "epsilon": 1.0}, ["An attack"])
     assert ranked([*said, broken])[0] == broken
+
+
+@pytest.mark.parametrize(
+    ("excess", "half", "level"),
+    [(0.011, 0.005, "slight"), (0.011, 0.02, "unsure"), (0.04, 0.01, "leak"), (0, 0.01, "chance")],
+)
+def test_a_small_closeness_is_not_told_as_copies_are(excess: float, half: float, level: str) -> None:
+    rows = [
+        finding("nearest_similarity", "train", 0.78 + excess), finding("nearest_similarity", "holdout", 0.78),
+        finding("nearest_similarity_excess", "holdout", excess, half), finding("verbatim_8gram", "train", 0.5),
+        finding("verbatim_8gram", "holdout", 0.1), finding("verbatim_8gram_excess", "holdout", 0.4),
+    ]  # fmt: skip
+    found = {one.finding: one for one in privacy_verdict(rows)}
+    assert found["nearest_similarity"].level == level
+    assert ("but by 0.02 on average at most" in found["nearest_similarity"].text) is (level == "slight")
+    assert ranked(list(found.values()))[0].finding == "verbatim_8gram"
 
 
 def test_the_web_process_can_import_figures_and_verdicts() -> None:
@@ -389,12 +405,12 @@ def test_the_training_part_is_also_drawn_at_the_size_of_the_holdout() -> None:
     words = ("share", "lower is safer", "privacy")
     train = Finding("elp", 0.70, 0.65, 0.75, 3000, "train", *words, {"equal_size_value": 0.40})
     holdout = Finding("elp", 0.41, 0.36, 0.47, 300, "holdout", *words)
-    bars = {trace.name: trace for trace in figures.triple_bars([train, holdout]).plot.data}
-    (equal,) = (bar for name, bar in bars.items() if "as many records" in name)
+    dots = {trace.name: trace for trace in figures.leak_shares([train, holdout]).plot.data}
+    (equal,) = (dot for name, dot in dots.items() if "as many records" in name)
     assert list(equal.x) == [pytest.approx(40.0)]
     assert equal.error_x.array[0] == pytest.approx(5.6, abs=0.3)  # Wilson at 300 entities, not at 3,000
-    assert len(bars) == 3
-    assert len(figures.triple_bars([holdout, Finding("elp", 0.7, 0.6, 0.8, 9, "train", *words)]).plot.data) == 2
+    assert len(dots) == 3
+    assert len(figures.leak_shares([holdout, Finding("elp", 0.7, 0.6, 0.8, 9, "train", *words)]).plot.data) == 2
 
 
 def test_words_of_close_marks_stand_on_different_sides():
@@ -423,9 +439,10 @@ def test_measures_of_use_stand_on_the_axis_of_the_verdict() -> None:
     assert f"Not drawn, since real text itself leaves no such way: {words.lower()}." in alone.caveat
 
 
-def test_a_side_that_was_not_measured_is_named_and_a_bar_of_nothing_too() -> None:
+def test_a_side_that_was_not_measured_is_named_and_has_no_dot() -> None:
     rows = [finding("pipp", "train", 0.4), finding("pipp", "holdout", 0.0), finding("pipp_direct", "train", 0.1)]
-    bars = {trace.name: dict(zip(trace.y, trace.text, strict=True)) for trace in figures.triple_bars(rows).plot.data}
+    traces = figures.leak_shares(rows).plot.data
+    dots = {t.name: dict(zip(t.y, zip(t.text, t.marker.opacity, strict=True), strict=True)) for t in traces}
     title, direct = (MEASURES[name].title for name in ("pipp", "pipp_direct"))
-    assert bars["holdout (used by nobody)"] == {title: "0", direct: "not measured"}
-    assert bars["training part"] == {title: "", direct: ""}
+    assert dots["holdout (used by nobody)"] == {title: ("", 1), direct: ("not measured", 0)}
+    assert dots["training part"] == {title: ("", 1), direct: ("", 1)}

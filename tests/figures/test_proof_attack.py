@@ -164,3 +164,15 @@ def test_axes_of_two_figures_are_made_equal() -> None:
     assert low <= -3
     assert high >= 1
     assert tuple(three.layout.yaxis.range) == tuple(four.layout.yaxis.range)
+
+
+def test_a_curve_that_leaks_stands_high_above_chance_and_not_on_the_edge_of_a_logarithmic_axis() -> None:
+    """Two runs side by side get the axis of the one that leaks."""
+    leaking, quiet = (proof_and_roc(*frames(shift)).plot for shift in (2.5, 0.0))
+    assert (leaking.layout.yaxis.type, quiet.layout.yaxis.type) == ("linear", "log")
+    equal_axes([leaking, quiet])
+    assert leaking.layout.yaxis.range == quiet.layout.yaxis.range == (0, 1.03)
+    assert quiet.layout.yaxis.type == "linear"
+    (chance,) = (trace for trace in quiet.data if trace.name == "chance")
+    assert list(chance.x) == list(chance.y)
+    assert len(chance.x) > 100

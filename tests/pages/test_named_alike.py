@@ -85,7 +85,7 @@ def test_of_two_corpora_alike_the_named_one_is_opened_and_deleted(empty, visit, 
 def test_two_studies_of_one_minute_are_two_options(seeded, visit):
     workspace = seeded.open()
     first, second = (add_study(workspace, seeded.corpus) for _ in range(2))
-    app = visit("compare", **{"compare.what": "Studies", "study.run": second})
+    app = visit("compare", **{"compare.view": "Studies", "study.run": second})
     app.selectbox(key="study.run").set_value(first).run()
     assert app.selectbox(key="study.run").value == first
     assert len(set(app.selectbox(key="study.run").options)) == 2

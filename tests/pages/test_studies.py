@@ -103,7 +103,7 @@ def test_the_papers_tables_are_named_by_what_they_hold():
 def test_a_study_is_drawn_and_marked_internal(seeded, visit, state):
     with_study = seeded.open()
     add_study(with_study, seeded.corpus, state)
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     assert any("Internal" in w.value for w in app.warning)
     assert any("40% of outputs" in m.value for m in app.markdown)
     assert len(app.get("plotly_chart")) == 7
@@ -114,10 +114,10 @@ def test_a_study_is_drawn_and_marked_internal(seeded, visit, state):
 def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
     """A server on another machine is refused without the custodian's consent, and one that cannot be trained."""
     workspace = seeded.open()
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     assert not [s for s in app.selectbox if s.key == study_view.MODEL]
     workspace.models.add_endpoint({"name": "far", "url": "https://models.example.com/v1", "model": "big"})
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     assert app.selectbox(key=study_view.MODEL).value == "builtin"
     assert not app.button(key="study.start.filter-presets").disabled
     app.selectbox(key=study_view.MODEL).set_value("endpoint:far").run()
@@ -139,7 +139,7 @@ def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
 
 
 def test_a_study_is_started_from_the_page(seeded, visit):
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     assert any("No study has been run" in i.value for i in app.info)
     next(b for b in app.button if b.label == "Start the study").click().run()
     assert not app.exception
@@ -153,7 +153,7 @@ def test_a_study_is_started_from_the_page(seeded, visit):
      ("rpsg-grid", "sizes", "50")],
 )  # fmt: skip
 def test_what_a_small_corpus_cannot_carry_is_said_before_the_start(seeded, visit, study, size, few):
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     app.selectbox(key="study.which").set_value(study).run()
     assert not app.exception
     assert any("no guarantee covers them" in m.value for m in app.markdown)
@@ -190,7 +190,7 @@ def test_measures_of_a_table_are_called_by_their_titles():
 )
 def test_a_studys_field_is_called_by_its_own_title(seeded, visit, study, fields):
     """Methods have parameters of the same names that mean something else."""
-    app = visit("compare", **{"compare.what": "Studies"})
+    app = visit("compare", **{"compare.view": "Studies"})
     app.selectbox(key="study.which").set_value(study).run()
     drawn = {w.key: w.label for kind in ("text_area", "text_input", "number_input", "selectbox", "toggle")
              for w in getattr(app, kind)}  # fmt: skip

@@ -9,6 +9,7 @@ from engine.json_types import JSON
 
 Reference = Literal["train", "holdout", "baseline", "real", "unrelated", "none"]
 Direction = Literal["lower is safer", "higher is better", "lower is better", "closer to real is better"]
+CLOSER: Direction = "closer to real is better"
 Group = Literal["privacy", "utility"]
 
 

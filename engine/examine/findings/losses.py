@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.findings import CLOSER, Finding, Reference
 from engine.examine.usefulness.metrics import METRICS
 
 _HELD_AGAINST = {*(metric.name for metric in METRICS if metric.pair), "tone_shift", "entity_mix"}
@@ -69,7 +69,7 @@ def loss_of(findings: Sequence[Finding], name: str) -> Loss | None:
         return None
     parts = [difference / way for difference in differences]
     width = abs(parts[2] - parts[1])
-    if alone or ours.direction == "closer to real is better":
+    if alone or ours.direction == CLOSER:
         low, high = sorted(parts[1:])
         nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
         return Loss(name, abs(parts[0]), nearest, max(abs(low), abs(high)), width, size, counted)

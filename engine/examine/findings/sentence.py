@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Level = Literal["leak", "unsure", "chance", "unknown", "proof", "no proof"]
+Level = Literal["leak", "slight", "unsure", "chance", "unknown", "proof", "no proof"]
 
 NEGLIGIBLE = 0.02  # an excess whose upper end is at most this is called chance
 

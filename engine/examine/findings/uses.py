@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.findings import CLOSER, Finding, Reference
 from engine.examine.findings.losses import Loss, find, loss_of
 from engine.examine.measures import MEASURES, show
 from engine.examine.usefulness.metrics import METRICS
@@ -250,6 +250,8 @@ def _values(findings: Sequence[Finding], name: str) -> str:
         beside = "" if real is None else f", real text {show(name, real.value)}"
     if ours is None:
         return ""
+    if real is not None and ours.direction == CLOSER and show(name, ours.value) != show(name, real.value):
+        beside += f", so {'above' if ours.value > real.value else 'below'} it"
     return f"{show(name, ours.value)}{beside}; {ours.direction}"
 
 

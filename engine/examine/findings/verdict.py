@@ -3,7 +3,8 @@
 Thresholds are fixed here, before any run is looked at:
 - privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
   above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`. The sentence
-  names the shares that were compared, not the one against the whole training part. Where a sentence chooses among
+  names the shares that were compared, not the one against the whole training part. Closeness on average, whose
+  excess lies above 0 but nowhere above `NEGLIGIBLE`, is `slight`. Where a sentence chooses among
   several measures, it says `leak` of one whose interval stays above 0 when all of them are to hold together.
 - attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
   (`engine.figures.privacy.proof_attack`).
@@ -49,6 +50,7 @@ def level_of(excess: Finding | None) -> Level:
 
 _SAYS: dict[Level, str] = {
     "leak": "more than chance explains",
+    "slight": f"more than chance explains, but by {NEGLIGIBLE:g} on average at most",
     "unsure": "too few records to tell from chance",
     "chance": "no more than chance explains",
     "unknown": "there is no holdout that would tell how much of it is chance",
@@ -84,8 +86,9 @@ ALONE = "strict_elp_direct"  # the settings of it and of its share of records co
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 WIDE = 0.5  # an interval of a difference of shares that is wider says nothing
+NEAREST = "nearest_similarity"
 _CLOSENESS = (
-    ("nearest_similarity", "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
+    (NEAREST, "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
      "{ours} on average, the nearest of as many that nobody used at {theirs}"),
 )  # fmt: skip
 _CANARIES = (
@@ -95,8 +98,8 @@ _CANARIES = (
 _DETAILS = (
     ("linkage", "details that together point to one person stand in one synthetic record for {ours} of the records "
      "used, for {theirs} of those nobody used"),
-    ("detail_inference", "whoever knows the rest of a record guesses a missing detail right for {ours} of the records "
-     "used, for {theirs} of those nobody used"),
+    ("detail_inference", "whoever knows the rest of a record guesses a missing detail, all kinds taken together, right "
+     "for {ours} of the records used, for {theirs} of those nobody used"),
     ("attribute_inference", "whoever knows the text of a record guesses its label right for {ours} of the records "
      "used, for {theirs} of those nobody used"),
 )  # fmt: skip
@@ -207,7 +210,7 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
 
 def _untouched(sentence: Sentence) -> Sentence:
     """Return a sentence about text that no private record went into, with what a leak there can only be."""
-    if sentence.level != "leak" and sentence.finding != ALONE:
+    if sentence.level not in ("leak", "slight") and sentence.finding != ALONE:
         return sentence
     text = (
         f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
@@ -253,7 +256,7 @@ def ranked(sentences: Sequence[Sentence]) -> list[Sentence]:
     def place(sentence: Sentence) -> int:
         if sentence.finding == "guarantee":
             return 0 if sentence.level == "leak" else 5
-        return {"leak": 1, "unsure": 2, "unknown": 3}.get(sentence.level, 4)
+        return {"leak": 1, "slight": 2, "unsure": 2, "unknown": 3}.get(sentence.level, 4)
 
     return sorted(sentences, key=place)
 
@@ -269,6 +272,8 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     level, says = levels[name], _SAYS[levels[name]]
     if level == "leak" and name not in clear:
         level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
+    if level == "leak" and name == NEAREST and _small(findings):
+        level, says = "slight", _SAYS["slight"]
     beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
     train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
     assert train is not None
@@ -289,6 +294,12 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     if lead:
         return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
     return Sentence(f"{title}: {both}: {says}.", level, name, whole)
+
+
+def _small(findings: Sequence[Finding]) -> bool:
+    """Return whether closeness exceeds the holdout's by little at most: few close copies are counted as copies."""
+    excess = _find(findings, f"{NEAREST}_excess", "holdout")
+    return excess is not None and excess.high is not None and excess.high <= NEGLIGIBLE
 
 
 def _by_itself(words: str, name: str, train: Finding) -> str:

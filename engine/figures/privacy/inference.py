@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -10,6 +11,7 @@ import plotly.graph_objects as go
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import level_of
 from engine.examine.measures import REFERENCES
+from engine.examine.stats.simultaneous import wider
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
 
@@ -66,20 +68,24 @@ def word(attribute: str) -> str:
 
 
 def _single(table: pd.DataFrame) -> str:
-    """Return the details whose interval lies above that of records nobody used; all together may hide one of them.
+    """Return the details guessed more often for records used, each by itself; all together may hide one of them.
 
-    Each is looked at by itself, so of twenty one may stand there by chance; the label is told before.
+    The label is told before. A difference counts where its interval (by the two shares' ends, after Newcombe 1998)
+    lies above 0 when those of all details are to hold together.
     """
     sides = {side: table[table["reference"] == side].set_index("attribute") for side in ("train", "holdout")}
+    names = [str(n) for n in sides["train"].index.intersection(sides["holdout"].index) if str(n) != LABEL]
     apart = []
-    for name in sides["train"].index.intersection(sides["holdout"].index):
-        ours, theirs = sides["train"].loc[name], sides["holdout"].loc[name]
-        if str(name) != LABEL and float(ours["low"]) > float(theirs["high"]):
-            apart.append((float(ours["value"]) - float(theirs["value"]), str(name)))
+    for name in names:
+        ours, theirs = (sides[side].loc[name] for side in ("train", "holdout"))
+        gap = float(ours["value"]) - float(theirs["value"])
+        below = math.hypot(float(ours["value"] - ours["low"]), float(theirs["high"] - theirs["value"]))
+        if gap > wider(len(names)) * below:
+            apart.append((gap, name))
     if not apart:
         return ""
     said = [f"{word(name)} by {100 * gap:.1f} points" for gap, name in sorted(apart, reverse=True)]
-    return f" Looked at one by one, more often too: {listed(said)}."
+    return f" Of single details, with allowance for how many were looked at, more often too: {listed(said)}."
 
 
 def _said(findings: Sequence[Finding]) -> str:

@@ -1,4 +1,4 @@
-"""Figures of membership attacks: ROC curves on logarithmic axes, and every attack's area with its interval.
+"""Figures of membership attacks: ROC curves from few false alarms on, and every attack's area with its interval.
 
 Light: numpy, pandas and plotly only.
 """
@@ -20,8 +20,11 @@ FLOOR = 1e-4  # both rates start here; 0 is drawn at the edge
 COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palette.SKY, palette.OLIVE)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
+CHANCES = np.geomspace(FLOOR, 1.0, 200)  # enough for a curve where one axis is linear
 NEEDED = 10  # false alarms that must be possible before a rate is read
 CAVEAT = "The first attack's band, where it can be read, is of 95% at all false-alarm rates at once."
+LEAKING = 0.1  # members found at 1% false alarms: ten times chance
+LINEAR = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%"}
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
 
 
@@ -37,7 +40,7 @@ def only_greyed(names: Sequence[str], attacks: pd.DataFrame) -> str:
 def add_diagonal(plot: go.Figure) -> None:
     """Draw chance: as many members as others."""
     plot.add_scatter(
-        x=[FLOOR, 1.0], y=[FLOOR, 1.0], mode="lines", name="chance", hoverinfo="skip",
+        x=CHANCES, y=CHANCES, mode="lines", name="chance", hoverinfo="skip",
         line={"color": palette.GREY, "dash": "dot", "width": 1.5},
     )  # fmt: skip
 
@@ -70,8 +73,12 @@ def add_roc(
     )  # fmt: skip
 
 
-def log_log(plot: go.Figure, height: int) -> None:
-    """Give a ROC plot logarithmic axes in per cent from 0.01%."""
+def roc_axes(plot: go.Figure, height: int, curves: Sequence[pd.DataFrame], edge: float) -> None:
+    """Give a ROC plot its axes in per cent: false alarms logarithmic from 0.01%, members found as it reads best.
+
+    Curves near chance are told apart on a logarithmic axis; one that leaks is a flat line at its upper edge. Where a
+    curve finds more than `LEAKING` of the members at 1% false alarms (or the first readable rate above), it is linear.
+    """
     styled(plot, x="False alarms: others taken for members", y="Members found", height=height)
     axis = {
         "type": "log",
@@ -81,7 +88,15 @@ def log_log(plot: go.Figure, height: int) -> None:
         "ticktext": list(TICKS.values()),
     }
     plot.update_xaxes(**axis)
+    if any(_found_at(points, max(0.01, edge)) > LEAKING for points in curves):
+        axis |= {"type": "linear", "range": [0, 1.03], "tickvals": list(LINEAR), "ticktext": list(LINEAR.values())}
     plot.update_yaxes(**axis)
+
+
+def _found_at(points: pd.DataFrame, rate: float) -> float:
+    """Return the share of members found at a false-alarm rate."""
+    below = points[points["fpr"] <= rate]
+    return float(below["tpr"].max()) if len(below) and rate < 0.5 else 0.0
 
 
 def readable_from(attacks: pd.DataFrame) -> float:
@@ -103,7 +118,7 @@ def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
 
 
 def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -> Figure:
-    """Return the chosen attacks' ROC curves with bands, log-log.
+    """Return the chosen attacks' ROC curves with bands.
 
     Args:
         roc, attacks: the examination's tables. shown: attacks by id, at most `MOST` of them are drawn.
@@ -122,7 +137,7 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
             greyed=name in greyed,
             edge=readable_from(attacks),
         )
-    log_log(plot, height=400)
+    roc_axes(plot, 400, [roc[roc["attack"] == name] for name in names], readable_from(attacks))
     too_few(plot, attacks)
     looks = {look.attack: look for look in judge(attacks)}
     above = [str(titles[n]) for n in names if n in looks and looks[n].level == "leak"]

@@ -18,11 +18,12 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 EQUAL = "train_equal"
 SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
 SIDES = ("train", EQUAL, "holdout", "baseline")
+SYMBOLS = {"train": "circle", EQUAL: "circle-open", "holdout": "square", "baseline": "diamond-open"}
 NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
 
 
-def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
-    """Return bars a measure: synthetic text against train and holdout, and real unused text as baseline.
+def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
+    """Return dots a measure: synthetic text against train and holdout, and real unused text as baseline.
 
     Between train and holdout stands the training part cut to the holdout's size, which is what the holdout may be
     compared with: the whole part is met more often by its size alone.
@@ -32,21 +33,22 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     for side in SIDES:
         sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in measured]
         if any(found is not None for _, found in sided):
-            bars = whiskers([found for _, found in sided if found is not None], 100)
+            ends = whiskers([found for _, found in sided if found is not None], 100)
             sided.sort(key=lambda one: one[1] is None)  # whiskers stand in the order of what was measured
-            plot.add_bar(
+            plot.add_scatter(
                 x=[0.0 if found is None else 100 * found.value for _, found in sided],
-                y=[title for title, _ in sided], orientation="h",
-                text=["not measured" if found is None else "" if found.value else "0" for _, found in sided],
-                textposition="outside", textfont_size=10, cliponaxis=False,
-                name=NAMES[side], error_x=bars,
-                marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
+                y=[title for title, _ in sided], mode="markers+text",
+                text=["not measured" if found is None else "" for _, found in sided],
+                textposition="middle right", textfont_size=10, cliponaxis=False,
+                name=NAMES[side], error_x={**ends, "color": palette.REFERENCES[side]},
+                marker={"color": palette.REFERENCES[side], "symbol": SYMBOLS[side], "size": 10,
+                        "opacity": [0 if found is None else 1 for _, found in sided]},
                 hovertemplate="%{y}: %{x:.1f}%<extra>" + NAMES[side] + "</extra>",
             )  # fmt: skip
-    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 84 * max(1, len(measured)))
-    plot.update_layout(barmode="group")
+    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 76 * max(1, len(measured)))
+    plot.update_layout(scattermode="group", scattergap=0.3)
     plot.update_xaxes(rangemode="tozero")
-    plot.update_yaxes(autorange="reversed")
+    plot.update_yaxes(autorange="reversed", type="category")
     above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
     if not measured:
         takeaway = "No leakage was measured."
@@ -60,11 +62,11 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
         "synthetic text: what they hold of the training part is what any real text of this kind holds, common values "
         "and phrases."
     )
-    return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
+    return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
 
 
 def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
-    """Return the finding behind a bar; the training part of equal size is kept in the training row's settings."""
+    """Return the finding behind a dot; the training part of equal size is kept in the training row's settings."""
     if side != EQUAL:
         return pick(findings, name, side)
     train = pick(findings, name, "train")

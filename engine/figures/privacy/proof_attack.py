@@ -31,9 +31,9 @@ from engine.figures.privacy.membership import (
     FLOOR,
     add_diagonal,
     add_roc,
-    log_log,
     only_greyed,
     readable_from,
+    roc_axes,
     too_few,
 )
 
@@ -131,7 +131,7 @@ def violations(roc: pd.DataFrame | None, attacks: pd.DataFrame | None, claim: Cl
 def proof_and_roc(
     roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None = None, shown: Sequence[str] | None = None
 ) -> Figure:
-    """Return the accountant's trade-off curve, if any, with attacks' ROC curves and bands under it, log-log.
+    """Return the accountant's trade-off curve, if any, with attacks' ROC curves and bands under it.
 
     Args:
         roc, attacks: the examination's tables. claim: None where nothing is proven.
@@ -155,12 +155,12 @@ def proof_and_roc(
     edge = readable_from(attacks)
     for number, name in enumerate(names):
         add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed, edge=edge)
-    log_log(plot, height=420)
+    roc_axes(plot, 420, [roc[roc["attack"] == name] for name in names], edge)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
     if names and set(names) <= greyed:
         takeaway += f" {only_greyed(names, attacks)}"
-    return Figure(plot, takeaway, _caveat(claim), f"ROC curves on logarithmic axes. {takeaway}")
+    return Figure(plot, takeaway, _caveat(claim), f"ROC curves. {takeaway}")
 
 
 def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: Sequence[str]) -> str:
@@ -171,7 +171,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     elif best is not None:
         reached = f" The clearest, “{best.title}”, has an area under its curve of {best.auc:.3f}; chance is 0.5."
     if claim is None:
-        return f"Nothing is proven about this run, so only attacks speak: chance is the diagonal.{reached}"
+        return f"Nothing is proven about this run, so only attacks speak: chance is the dotted line.{reached}"
     passed = violations(roc, attacks, claim)
     if passed:
         return (
@@ -179,7 +179,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
             f"run.{reached}"
         )
     if claim.epsilon == 0 and claim.delta == 0:
-        said = "Proven: no private record went in (ε = 0), so every attack must stay at chance, the diagonal."
+        said = "Proven: no private record went in (ε = 0), so every attack must stay at chance, the dotted line."
         return f"{said}{reached}" if drawn else f"{said} No attack was measured."
     bound = float(trade_off([0.01], claim.epsilons, claim.standard)[0])
     said = f"Proven: at 1% false alarms no attack finds more than {100 * bound:.1f}% of the members."
@@ -188,7 +188,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
 
 def _caveat(claim: Claim | None) -> str:
     if claim is None:
-        return f"{CAVEAT} A curve on the diagonal shows that these attacks failed, not that none can work."
+        return f"{CAVEAT} A curve on the dotted line shows that these attacks failed, not that none can work."
     if claim.epsilon == 0 and claim.delta == 0:
         return f"{CAVEAT} The proof is about every record and every attacker; the attacks stand for themselves only."
     unit = "all records of one person" if claim.unit == "source" else "one record"

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from engine.examine.findings.findings import CLOSER
 from engine.examine.findings.sizes import FEWER, in_common, moved
 from engine.examine.stats.over_repeats import (
     LEAST,
@@ -36,7 +37,6 @@ from engine.studies.bench import measured
 BETTER, WORSE, UNTOLD = "better", "worse", "cannot tell"
 UNMEASURED, FEW, SIZED = "not measured", "too few repeats", "other number of texts"
 FIXED = "never varied"
-CLOSER = "closer to real is better"
 SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "real", "repeats", "why"]
 COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
               "repeats", "at_texts", "verdict"]  # fmt: skip

@@ -83,7 +83,7 @@ def _figure(
 
     made: dict[str, Callable[[], Figure | None]] = {
         "dots": lambda: figures.utility_dots(findings),
-        "shares": lambda: figures.triple_bars(findings),
+        "shares": lambda: figures.leak_shares(findings),
         "closeness": lambda: table("nearest_quantiles", figures.closeness, findings),
         "lengths": lambda: table("lengths", figures.lengths),
         "likeness": lambda: table("likeness", figures.likeness),

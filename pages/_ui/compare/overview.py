@@ -117,6 +117,9 @@ def _row(
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
     """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance, as Privacy counts."""
     levels: list[str] = [one.level for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]
-    counts = {level: levels.count(level) for level in ("leak", "unsure", "chance") if level in levels}
-    said = [count_of(n, "leak") if level == "leak" else f"{n} {LEVELS[level][1]}" for level, n in counts.items()]
+    counts = {level: levels.count(level) for level in ("leak", "slight", "unsure", "chance") if level in levels}
+    said = [
+        count_of(n, LEVELS[level][1]) if level in ("leak", "slight") else f"{n} {LEVELS[level][1]}"
+        for level, n in counts.items()
+    ]
     return ", ".join(said) or "not measured"

@@ -274,7 +274,11 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
             "The form above takes the answer." if asked
             else "Choose a smaller ε, or set the limit anew before anything was drawn.",
         )  # fmt: skip
-    st.caption("For a run with Gaussian noise; the Plan page answers for the very run you set up there.")
+    st.caption(
+        "For a run with Gaussian noise; the Plan page answers for the very run you set up there. What is in use is not "
+        "ε by ε: small runs take less of the limit than their ε is of its ε, since what they lose is unlikely to come "
+        "together."
+    )
 
 
 def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:

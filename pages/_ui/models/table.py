@@ -103,7 +103,7 @@ HELP = {
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Suits": "Whether this machine can run it",
     "500 texts, about": "How long 500 texts would take while nothing else runs; the self-test measures",
-    "Languages": "How many languages its maker names",
+    "Languages": "The language its maker names, or how many",
 }
 
 
@@ -134,5 +134,10 @@ def _offered(one: engine.Suggestion) -> Row:
         one.offer.hub.partition("/")[2], f"not here · {role}" if role else "not here",
         models_suggested.VERDICTS[one.verdict],
         models_language.size(one.memory_bytes), models_suggested.time(one, short=True),
-        number(len(one.offer.languages)), one.offer.licence,
+        _languages(one.offer.languages), one.offer.licence,
     ))  # fmt: skip
+
+
+def _languages(codes: Sequence[str]) -> str:
+    """Return the one language by its name, several by their number."""
+    return LANGUAGE_NAMES.get(codes[0], codes[0]) if len(codes) == 1 else number(len(codes))

@@ -27,7 +27,7 @@ def slider(
 ) -> float:
     """Draw a slider and return its value, which also stands in its label."""
     value = float(st.session_state.get(key, start))
-    shown = localised(f"{value:.10g}") + (f" {unit}" if unit else "")
+    shown = localised(f"{value:.10g}%") if unit == "%" else localised(f"{value:.10g}") + (f" {unit}" if unit else "")
     chosen = st.slider(
         f"{title}: {shown}", float(low), float(high), float(start), float(step), format=" ", key=key, help=help,
         persist_state="session" if persist else None,

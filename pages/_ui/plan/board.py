@@ -50,8 +50,10 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         workspace.jobs.synthesize, corpus.id, wanted.method, count=wanted.count, parameters=dict(wanted.parameters),
         seed=wanted.seed, model=wanted.model,
     )  # fmt: skip
-    unreviewed = workspace.plan.unreviewed(engine.get_method(wanted.method).spec, corpus)
-    dock.draw(draft, settled, unreviewed[0] if unreviewed else "")
+    spec = engine.get_method(wanted.method).spec
+    unreviewed = workspace.plan.unreviewed(spec, corpus)
+    tries_out = "generator" in spec.needs and wanted.model == plan_model.BUILTIN
+    dock.draw(draft, settled, unreviewed[0] if unreviewed else "", tries_out=tries_out)
 
 
 FEW = 120  # outputs under which most uses are not judged
@@ -186,12 +188,14 @@ def _besides(
     for blocker in draft.blockers:
         states.refused(blocker, tr("Change this first, then start."))
     unseen = "spans" in method.needs and corpus.span_source is None
-    if (unseen or workspace.plan.unreviewed(method, corpus)) and st.button(
-        tr("Go to review"), key="plan.review", icon=":material/rate_review:"
-    ):
+    unreviewed = workspace.plan.unreviewed(method, corpus)
+    if (unseen or unreviewed) and st.button(tr("Go to review"), key="plan.review", icon=":material/rate_review:"):
         go("review")
     asked = st.session_state.get(f"plan.wizard.{corpus.id}.label", True)
+    told = () if draft.blockers else unreviewed[:1]  # the bar below says it
     for warning in draft.warnings:
+        if warning in told:
+            continue
         if warning == engine.NO_LABELS and not asked:  # that is what was answered
             st.caption(plain(warning))
         elif warning not in draft.plan.notes:

@@ -38,16 +38,19 @@ MARKS: dict[str, tuple[str, str]] = {  # level of a verdict -> icon, colour
 }
 
 
-def draw(draft: engine.Draft, settled: Callable[[], str], reviews: str = "") -> None:
-    """Draw the verdict, what the run costs, and Start; `settled` starts the run and returns its id."""
+def draw(draft: engine.Draft, settled: Callable[[], str], reviews: str = "", *, tries_out: bool = False) -> None:
+    """Draw the verdict, what the run costs, and Start; `settled` starts the run and returns its id.
+
+    tries_out: the texts are written by the built-in model, which no signal makes a good writer.
+    """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
-                st.markdown(line(draft, reviews))
-                st.caption(cost(draft))
+                st.markdown(line(draft, reviews, tries_out=tries_out))
+                st.caption(cost(draft, tries_out=tries_out))
             pressed = st.button(
-                trn("Start: {n} output", "Start: {n} outputs", draft.plan.outputs),
+                trn("Start: up to {n} output", "Start: up to {n} outputs", draft.plan.outputs),
                 type="primary",
                 icon=":material/play_arrow:",
                 key="plan.start",
@@ -73,18 +76,20 @@ def leave() -> None:
         go("run")
 
 
-def line(draft: engine.Draft, reviews: str = "") -> str:
+def line(draft: engine.Draft, reviews: str = "", *, tries_out: bool = False) -> str:
     """Return the one line: why it cannot start, else that nobody reviewed, else signal against noise."""
     if draft.blockers:
         return tr(":red[:material/block: **Cannot start.**] {why}", why=plain(draft.blockers[0]))
     if reviews:
         return tr(":orange[:material/warning: **Not reviewed.**] {why}", why=plain(reviews))
-    return verdict_line(draft.verdict)
+    return verdict_line(draft.verdict, tries_out=tries_out)
 
 
-def verdict_line(verdict: SignalVerdict) -> str:
-    """Return a verdict with its mark; the words before its colon are the bold ones."""
+def verdict_line(verdict: SignalVerdict, *, tries_out: bool = False) -> str:
+    """Return a verdict with its mark, green only where the model can write as well; bold up to the colon."""
     icon, colour = MARKS[verdict.level]
+    if tries_out and verdict.level == "enough":
+        colour = "blue"
     head, colon, rest = verdict.sentence.partition(":")
     if not colon:
         head, stop, rest = verdict.sentence.partition(".")
@@ -92,8 +97,8 @@ def verdict_line(verdict: SignalVerdict) -> str:
     return f":{colour}[:material/{icon}: **{plain(head)}{colon}**] {plain(rest.strip())}"
 
 
-def cost(draft: engine.Draft) -> str:
-    """Return time, outputs and budget in one line."""
+def cost(draft: engine.Draft, *, tries_out: bool = False) -> str:
+    """Return time, budget and whether the model is one for trying out, in one line."""
     parts = [tr("About {time} on this machine", time=seconds(draft.plan.seconds))]
     if draft.guarantee.kind != "dp":
         parts.append(tr("no budget is spent; a release makes the total unbounded"))
@@ -107,4 +112,6 @@ def cost(draft: engine.Draft) -> str:
                 after=share(draft.what_if.share_after, 0),
             )
         )
+    if tries_out:
+        parts.append(tr("written by the built-in model, which is for trying out"))
     return "; ".join(parts) + "."

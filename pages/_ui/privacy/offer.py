@@ -83,7 +83,7 @@ def set_up(study: str, run: engine.RunSummary) -> None:
     fields = get_study(study).spec.parameters.model_fields
     if study == "ngram-curves":  # counting is cheap; where nothing tells lemmas, the study says so
         st.session_state[f"study.settings.{study}.words"] = "both"
-    st.session_state["compare.what"] = "Studies"
+    st.session_state["compare.view"] = "Studies"
     st.session_state["study.which"] = study
     if "method" in fields:
         st.session_state[f"study.settings.{study}.method"] = run.method

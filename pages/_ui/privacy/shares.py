@@ -20,12 +20,9 @@ MISSING = "No leakage was measured in this run."
 
 def figure(sides: Sequence[Examined]) -> None:
     """Draw shares with their intervals."""
-    from engine.figures.palette import GREY
-    from engine.figures.privacy.privacy import triple_bars
+    from engine.figures.privacy.privacy import leak_shares
 
-    figures = [triple_bars(side.findings) for side in sides]
-    for made in figures:
-        made.plot.update_traces(error_x_color=GREY)  # whiskers that can be seen on light and dark ground
+    figures = [leak_shares(side.findings) for side in sides]
     privacy_beside.draw(figures, [side.name for side in sides], key="privacy.shares", missing=MISSING)
 
 

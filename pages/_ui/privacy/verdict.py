@@ -17,6 +17,7 @@ from pages._ui.texts import count_of, plain
 # level -> icon, word, colour; the word carries the meaning, and does not repeat the end of the sentence
 LEVELS: dict[str, tuple[str, str, str]] = {
     "leak": (":material/report:", "leak", "red"),
+    "slight": (":material/warning:", "slight leak", "orange"),
     "unsure": (":material/help:", "cannot tell", "orange"),
     "chance": (":material/check_circle:", "no leak seen", "green"),
     "unknown": (":material/pending:", "not known", "gray"),

@@ -86,16 +86,16 @@ def _choice(workspace: engine.Workspace, corpus_id: str) -> engine.BulkChoice:
         )  # fmt: skip
     with st.grid(2, min_column_width=220):
         low = slider(
-            tr("Confidence from"), 0.0, 1.0, 0.0, 0.05, key="review.bulk.low", help=tr("Counted with the bound.")
+            tr("Confidence from"), 0, 100, 0, 5, key="review.bulk.low", unit="%", help=tr("Counted with the bound.")
         )
         high = slider(
-            tr("Confidence up to"), 0.0, 1.0, 1.0, 0.05, key="review.bulk.high", help=tr("Counted with the bound.")
+            tr("Confidence up to"), 0, 100, 100, 5, key="review.bulk.high", unit="%", help=tr("Counted with the bound.")
         )
     again = st.checkbox(
         tr("Those that a person has decided, too"), key="review.bulk.again", wrap=True,
         help=tr("Without this, a person's decisions stay as they are."),
     )  # fmt: skip
-    return engine.BulkChoice(tuple(labels), tuple(names), float(low), float(high), again)
+    return engine.BulkChoice(tuple(labels), tuple(names), low / 100, high / 100, again)
 
 
 def _types(workspace: engine.Workspace, corpus_id: str) -> None:

@@ -65,7 +65,7 @@ def filters() -> Filters:
             tr("Decision"), list(STATES), format_func=translator(), key="review.filter.state", persist_state="session"
         )
         below = slider(
-            tr("Confidence below"), 0.0, 1.0, 1.0, 0.05, key="review.filter.below", persist=True,
+            tr("Confidence below"), 0, 100, 100, 5, key="review.filter.below", unit="%", persist=True,
             help=tr("Shows texts with a finding the detector was less sure of."),
         )  # fmt: skip
         search = st.text_input(tr("Words in the text"), key="review.filter.search", persist_state="session")
@@ -80,7 +80,7 @@ def filters() -> Filters:
     return {
         "labels": tuple(labels),
         "state": STATES[state],
-        "below_score": below if below < 1.0 else None,
+        "below_score": below / 100 if below < 100 else None,
         "search": (search or "").strip() or None,
         "order": ORDERS[order],
     }

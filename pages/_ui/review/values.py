@@ -69,6 +69,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     shown = frame.assign(
         label=[label_name(label) for label in frame["label"]],
         state=[tr(SHOWN[state]) if state in SHOWN else state for state in frame["state"]],
+        confidence=frame["confidence"].round(2),
     )
     table_key = f"review.values.{digest([corpus.id, *keys])}"
     event = st.dataframe(

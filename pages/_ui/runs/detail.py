@@ -9,12 +9,12 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import choose_run, show_run
+from pages._ui.examined import figure as examined_figure
 from pages._ui.examined import run as examined_run
 from pages._ui.methods import readable
 from pages._ui.methods.method_cards import badge
 from pages._ui.navigation import go
 from pages._ui.parts import once
-from pages._ui.parts.charts import bars
 from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
 from pages._ui.plan import model as plan_model
@@ -29,7 +29,7 @@ from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
-from pages._ui.texts import FILTERED, count_of, number, plain, seconds, when
+from pages._ui.texts import FILTERED, count_of, plain, seconds, when
 
 SHOWN = 240  # characters of an output
 SAME = (
@@ -172,27 +172,17 @@ def _plain(run: engine.RunSummary) -> bool:
 
 
 def _funnel(run: engine.RunSummary) -> None:
-    """Draw how many outputs were made, dropped and kept."""
+    """Draw how many outputs were made, dropped, kept and flagged."""
+    from engine.figures.funnel import funnel
+
     if not run.funnel:
         st.caption("Nothing was made yet.")
         return
-    steps = sorted(run.funnel.items(), key=lambda item: (item[0] == "kept", item[0] != "made"))
-    made = run.funnel.get("made") or sum(count for name, count in steps if name != "made")
-    kept = run.funnel.get("kept", run.kept)
+    figure = funnel(run.funnel, run.count)
     if _plain(run):
-        st.markdown(f"{number(made)} made, {number(kept)} kept of {number(run.count)} wanted.")
+        st.markdown(figure.takeaway)
         return
-    bars(
-        [name.capitalize() for name, _ in steps],
-        [count for _, count in steps],
-        key=f"run.funnel.{run.id}",
-        takeaway=f"{number(made)} made, {number(kept)} kept of {number(run.count)} wanted.",
-        x="Outputs",
-        y="",
-        limits="Shows counts, not quality: examine the run for that.",
-        horizontal=True,
-        height=90 + 32 * len(steps),
-    )
+    examined_figure.draw(figure, key=f"run.funnel.{run.id}")
 
 
 def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[str]:

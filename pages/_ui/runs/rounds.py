@@ -63,6 +63,9 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     rounds = pairs_by_round(noted.get("iterations"))
     if not courses and not rounds and not said:
         return
+    if not courses and not said:  # the pairs have a heading and a badge of their own
+        _pairs(rounds, run.id)
+        return
     st.subheader("Round by round", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
     for note in said:

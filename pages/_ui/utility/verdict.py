@@ -38,7 +38,8 @@ def size(use: engine.Use) -> str:
     """Return on how many texts a judgement rests, as a sentence; empty where there is no judgement."""
     if use.mark == "unknown" or use.size is None:
         return ""
-    return f" Measured on {use.size:,} {use.counted}."
+    each = " of each side, synthetic and real" if use.counted == "texts" else ""
+    return f" Measured on {use.size:,} {use.counted}{each}."
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
