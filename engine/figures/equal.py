@@ -27,9 +27,9 @@ def equal_axes(plots: Sequence[go.Figure]) -> None:
             for axis in axes:
                 axis.update(categoryorder="array", categoryarray=order)
             continue
-        linear = next((axis for axis in axes if axis.type == "linear"), None)
-        for axis in axes if linear is not None else ():  # a leaking run beside one that is not: both as it reads best
-            axis.update(type="linear", range=linear.range, tickvals=linear.tickvals, ticktext=linear.ticktext)
+        for linear in [axis for axis in axes if axis.type == "linear"][:1]:  # a leaking run beside one that is not
+            for axis in axes:
+                axis.update(type="linear", range=linear.range, tickvals=linear.tickvals, ticktext=linear.ticktext)
         logarithmic = any(axis.type == "log" for axis in axes)
         fixed = [axis.range for axis in axes]
         if all(ends is not None for ends in fixed):

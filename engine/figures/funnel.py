@@ -34,6 +34,7 @@ def funnel(counts: Mapping[str, int], wanted: int | None = None) -> Figure:
     )  # fmt: skip
     styled(plot, x="Outputs", y="", height=90 + 36 * len(rows))
     plot.update_yaxes(autorange="reversed", type="category")
+    plot.update_xaxes(range=[0, 1.18 * max(1, *values)])  # room for the longest bar's number
     plot.update_layout(showlegend=False)
     takeaway = f"{kept:,} of {made:,} records were kept."
     if wanted is not None:

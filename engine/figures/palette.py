@@ -33,7 +33,6 @@ REFERENCES: dict[str, str] = {
     "train": VERMILION, "train_equal": ORANGE, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY,
     "none": ORANGE,
 }  # fmt: skip
-PATTERNS: dict[str, str] = {"train": "", "train_equal": "x", "holdout": "/", "baseline": ".", "none": "x"}
 KINDS: dict[str, str] = {"private": GREY, "train": GREY, "holdout": BLUE, "synthetic": ORANGE}
 
 

@@ -16,6 +16,7 @@ Colour = Literal["kind", "label", "nearest"]
 Layout = Literal["umap", "tsne"]
 PLACES: dict[str, tuple[str, str]] = {"umap": ("x", "y"), "tsne": ("tsne_x", "tsne_y")}
 SYMBOLS = {"private": "circle-open", "holdout": "square-open", "synthetic": "diamond"}
+SIZES = {"private": 10, "holdout": 6, "synthetic": 5}  # real points are open, so that each kind is seen under the next
 HOVERED = {"private": "a private text", "holdout": "a private text kept aside"}
 MOST_LABELS = 7  # labels with a colour of their own, commonest first
 OTHER, NO_LABEL = "other labels", "no label"
@@ -99,7 +100,7 @@ def _trace(
     ids = np.column_stack([own, [kind] * len(rows), [run] * len(rows)])
     plot.add_scatter(  # no WebGL, which not every machine has
         x=rows[x], y=rows[y], mode="markers", name=name, customdata=ids,
-        marker={"symbol": SYMBOLS[kind], "size": 6, "opacity": 0.75, **marker},
+        marker={"symbol": SYMBOLS[kind], "size": SIZES[kind], "opacity": 0.75, **marker},
         hovertemplate=("%{customdata[0]}" if kind == "synthetic" else HOVERED[kind]) + "<extra></extra>",
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from pages._ui.states import act
 from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, decimal, meaning, number, plain, share, significant
 
 LEFT = "_ui.left"
+NO_BREAK = "\u00a0"  # a time stays on one line
 FEW = 20  # reviewed texts below which what they say says nothing
 
 
@@ -159,7 +160,8 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, dot, at = run_label(workspace, run).rpartition(" · ")
-    which = tr(":small[Run: {run}]", run=plain(f"{name}{dot}{at.replace(' ', chr(0xA0))}"))  # the time stays together
+    run_and_time = f"{plain(f'{name}{dot}')} {plain(at).replace(' ', NO_BREAK)}".strip()
+    which = tr(":small[Run: {run}]", run=run_and_time)
     under = tr(":small[Policy: {policy}]", policy=plain(policy.title))
     return f"{_gate_word(verdict)}.  \n{which}  \n{under}"
 

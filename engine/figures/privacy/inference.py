@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import level_of
-from engine.examine.measures import REFERENCES
 from engine.examine.stats.simultaneous import wider
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
+from engine.figures.privacy.sides import add_dots, rows_of_sides
 
-SYMBOLS = {"train": "circle", "holdout": "square", "baseline": "diamond-open"}
+SIDES = ("train", "holdout", "baseline")
 EXCESS = {"attribute_inference_excess": "labels", "detail_inference_excess": "details"}
 LABEL = "label"  # the attribute that is no detail
 
@@ -31,29 +31,23 @@ def inference(table: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None
     names = list(dict.fromkeys(str(name) for name in table["attribute"]))
     plot = go.Figure()
     always = table.drop_duplicates("attribute").set_index("attribute")["majority"].astype(float)
-    plot.add_bar(
+    plot.add_scatter(
         x=[100 * float(always[name]) for name in names], y=[word(name) for name in names], orientation="h",
-        name="always guessing the commonest", marker={"color": palette.GREY, "opacity": 0.3}, width=0.6,
+        mode="markers", name="always guessing the commonest",
+        marker={"color": palette.GREY, "symbol": "line-ns-open", "size": 12, "line": {"width": 2}},
         hovertemplate="%{y}: %{x:.1f}%<extra>the commonest</extra>",
     )  # fmt: skip
-    for side, symbol in SYMBOLS.items():
+    for side in SIDES:
         rows = table[table["reference"] == side].set_index("attribute").reindex(names).dropna(subset=["value"])
-        if rows.empty:
-            continue
-        value = 100 * rows["value"].astype(float)
-        plot.add_scatter(
-            x=value, y=[word(str(name)) for name in rows.index], mode="markers", name=REFERENCES[side],
-            marker={"color": palette.REFERENCES[side], "symbol": symbol, "size": 10},
-            error_x={"type": "data", "symmetric": False, "thickness": 1.5, "color": palette.REFERENCES[side],
-                     "array": (100 * rows["high"].astype(float) - value).fillna(0),
-                     "arrayminus": (value - 100 * rows["low"].astype(float)).fillna(0)},
-            hovertemplate="%{y}: %{x:.1f}%<extra>" + REFERENCES[side] + "</extra>",
-        )  # fmt: skip
+        if len(rows):
+            parts = rows[["value", "low", "high"]].astype(float)
+            add_dots(plot, side, [
+                (word(str(name)), value, None if low != low else low, None if high != high else high)
+                for name, value, low, high in parts.itertuples()
+            ])  # fmt: skip
     styled(plot, x="Guessed right from the nearest synthetic records (per cent), with 95% interval", y="",
-           height=150 + 52 * max(2, len(names)))  # fmt: skip
-    plot.update_layout(scattermode="group", scattergap=0.35, barmode="overlay")
-    plot.update_xaxes(rangemode="tozero")
-    plot.update_yaxes(autorange="reversed", type="category")
+           height=150 + 72 * max(2, len(names)))  # fmt: skip
+    rows_of_sides(plot)
     takeaway = _said(findings) + _single(table)
     caveat = (
         "The attacker knows the rest of a record. What holds for everyone can be learnt about anyone: only what is "
@@ -73,15 +67,17 @@ def _single(table: pd.DataFrame) -> str:
     The label is told before. A difference counts where its interval (by the two shares' ends, after Newcombe 1998)
     lies above 0 when those of all details are to hold together.
     """
-    sides = {side: table[table["reference"] == side].set_index("attribute") for side in ("train", "holdout")}
-    names = [str(n) for n in sides["train"].index.intersection(sides["holdout"].index) if str(n) != LABEL]
+    ends = {
+        side: {str(name): (value, low, high) for name, value, low, high in rows.itertuples()}
+        for side in ("train", "holdout")
+        for rows in [table[table["reference"] == side].set_index("attribute")[["value", "low", "high"]].astype(float)]
+    }
+    names = [name for name in ends["train"] if name in ends["holdout"] and name != LABEL]
     apart = []
     for name in names:
-        ours, theirs = (sides[side].loc[name] for side in ("train", "holdout"))
-        gap = float(ours["value"]) - float(theirs["value"])
-        below = math.hypot(float(ours["value"] - ours["low"]), float(theirs["high"] - theirs["value"]))
-        if gap > wider(len(names)) * below:
-            apart.append((gap, name))
+        (ours, low, _), (theirs, _, high) = ends["train"][name], ends["holdout"][name]
+        if ours - theirs > wider(len(names)) * math.hypot(ours - low, high - theirs):
+            apart.append((ours - theirs, name))
     if not apart:
         return ""
     said = [f"{word(name)} by {100 * gap:.1f} points" for gap, name in sorted(apart, reverse=True)]

@@ -12,10 +12,9 @@ import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import level_of
-from engine.examine.measures import REFERENCES
 from engine.examine.stats.intervals import wilson
-from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
+from engine.figures.privacy.sides import Row, add_dots, rows_of_sides
 
 MEASURES = {"linkage": "in one record", "linkage_spread": "by several records of one source"}
 SIDES = ("train", "holdout", "baseline")
@@ -36,23 +35,21 @@ def linkage(links: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None:
     plot = go.Figure()
     for side in SIDES:
         known = [(label, f) for name, _, label in rows if (f := pick(findings, name, side)) is not None]
-        parts = [(label, f.value, f.low, f.high) for label, f in known]
+        parts: list[Row] = [(label, f.value, f.low, f.high) for label, f in known]
         whole = pick(findings, "linkage", side)
         if side != "baseline" and whole is not None:
             parts += [_of_kind(links, kind, side, whole.n) for kind in kinds]
         if parts:
-            _bars(plot, parts, side)
+            add_dots(plot, side, parts)
     styled(plot, x="People singled out (per cent of those asked about), with 95% interval", y="",
-           height=150 + 46 * max(2, len(rows) + len(kinds)))  # fmt: skip
-    plot.update_layout(barmode="group")
-    plot.update_xaxes(rangemode="tozero")
-    plot.update_yaxes(autorange="reversed")
+           height=150 + 56 * max(2, len(rows) + len(kinds)))  # fmt: skip
+    rows_of_sides(plot)
     takeaway = _said(findings, kinds)
     caveat = (
         "Each detail is common alone; two or three together belong to one person. Details that meet by chance count "
         "too: the holdout shows how many. Kinds are counted by what was marked, and one person may fall under several."
     )
-    return Figure(plot, takeaway, caveat, f"Bars of people singled out. {takeaway}")
+    return Figure(plot, takeaway, caveat, f"Dots of people singled out, a row each. {takeaway}")
 
 
 def words(labels: str) -> str:
@@ -71,18 +68,6 @@ def _of_kind(links: pd.DataFrame, kind: str, side: str, asked: int) -> tuple[str
     part = links[(links["reference"] == side) & links["asked"].astype(bool) & (links["records"] == 1)]
     people = min(int(part[part["labels"].map(words) == kind]["unit"].nunique()), asked)
     return kind, people / max(asked, 1), *wilson(people, asked)
-
-
-def _bars(plot: go.Figure, parts: Sequence[tuple[str, float, float | None, float | None]], side: str) -> None:
-    name = REFERENCES[side]
-    plot.add_bar(
-        x=[100 * value for _, value, _, _ in parts], y=[label for label, *_ in parts], orientation="h", name=name,
-        error_x={"type": "data", "symmetric": False, "thickness": 1.5, "color": palette.GREY,
-                 "array": [0.0 if high is None else 100 * (high - value) for _, value, _, high in parts],
-                 "arrayminus": [0.0 if low is None else 100 * (value - low) for _, value, low, _ in parts]},
-        marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
-        hovertemplate="%{y}: %{x:.1f}%<extra>" + name + "</extra>",
-    )  # fmt: skip
 
 
 def _said(findings: Sequence[Finding], kinds: Sequence[str]) -> str:

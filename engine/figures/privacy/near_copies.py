@@ -15,7 +15,8 @@ from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import stands_out
 from engine.figures import palette
 from engine.figures.base import Figure, pick, styled, whiskers
-from engine.figures.privacy.privacy import EQUAL, NAMES, of_side
+from engine.figures.privacy.privacy import of_side
+from engine.figures.privacy.sides import EQUAL, NAMES
 
 LEVELS = {0.5: "near_copies_05", 0.8: "near_copies_08"}
 WORDS = {0.5: "come close to", 0.8: "nearly repeat"}

@@ -13,13 +13,11 @@ from engine.examine.findings.verdict import stands_out as level_above
 from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.examine.stats.intervals import wilson
 from engine.figures import palette
-from engine.figures.base import Figure, listed, pick, styled, whiskers
+from engine.figures.base import Figure, listed, pick, styled
+from engine.figures.privacy.sides import EQUAL, add_dots, rows_of_sides
 
-EQUAL = "train_equal"
 SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
 SIDES = ("train", EQUAL, "holdout", "baseline")
-SYMBOLS = {"train": "circle", EQUAL: "circle-open", "holdout": "square", "baseline": "diamond-open"}
-NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
 
 
 def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
@@ -33,22 +31,9 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     for side in SIDES:
         sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in measured]
         if any(found is not None for _, found in sided):
-            ends = whiskers([found for _, found in sided if found is not None], 100)
-            sided.sort(key=lambda one: one[1] is None)  # whiskers stand in the order of what was measured
-            plot.add_scatter(
-                x=[0.0 if found is None else 100 * found.value for _, found in sided],
-                y=[title for title, _ in sided], mode="markers+text",
-                text=["not measured" if found is None else "" for _, found in sided],
-                textposition="middle right", textfont_size=10, cliponaxis=False,
-                name=NAMES[side], error_x={**ends, "color": palette.REFERENCES[side]},
-                marker={"color": palette.REFERENCES[side], "symbol": SYMBOLS[side], "size": 10,
-                        "opacity": [0 if found is None else 1 for _, found in sided]},
-                hovertemplate="%{y}: %{x:.1f}%<extra>" + NAMES[side] + "</extra>",
-            )  # fmt: skip
+            add_dots(plot, side, [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided])
     styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 76 * max(1, len(measured)))
-    plot.update_layout(scattermode="group", scattergap=0.3)
-    plot.update_xaxes(rangemode="tozero")
-    plot.update_yaxes(autorange="reversed", type="category")
+    rows_of_sides(plot)
     above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
     if not measured:
         takeaway = "No leakage was measured."

@@ -36,7 +36,8 @@ def areas(table: pd.DataFrame) -> Figure:
             continue
         value = rows["auc"].astype(float)
         plot.add_scatter(
-            x=value, y=rows["title"], mode="markers", name=f"{variant} ({int(rows['texts'].iloc[0]):,} texts)",
+            x=value, y=rows["title"], orientation="h", mode="markers",
+            name=f"{variant} ({int(rows['texts'].iloc[0]):,} texts)",
             marker={"color": colour, "symbol": symbol, "size": 9},
             error_x={"type": "data", "symmetric": False, "thickness": 1.5, "color": colour,
                      "array": (rows["high"].astype(float) - value).fillna(0),
