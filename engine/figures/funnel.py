@@ -28,13 +28,14 @@ def funnel(counts: Mapping[str, int], wanted: int | None = None) -> Figure:
         *((f"Of these {name}", n, palette.ORANGE) for name, n in flags.items()),
     ]
     labels, values, colours = zip(*rows, strict=True)
+    lines = [label.replace(": ", ":<br>") for label in labels]  # half a page is narrow
     plot = go.Figure(
-        go.Bar(x=values, y=labels, orientation="h", marker={"color": colours}, text=[f"{v:,}" for v in values],
-               textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{x:,} outputs<extra></extra>")
+        go.Bar(x=values, y=lines, orientation="h", marker={"color": colours}, text=[f"{v:,}" for v in values],
+               textposition="auto", cliponaxis=False, hovertemplate="%{y}: %{x:,} outputs<extra></extra>")
     )  # fmt: skip
-    styled(plot, x="Outputs", y="", height=90 + 36 * len(rows))
+    styled(plot, x="Outputs", y="", height=90 + 40 * len(rows))
     plot.update_yaxes(autorange="reversed", type="category")
-    plot.update_xaxes(range=[0, 1.18 * max(1, *values)])  # room for the longest bar's number
+    plot.update_xaxes(range=[0, 1.18 * max(1, *values)], showticklabels=False)  # the numbers stand at the bars
     plot.update_layout(showlegend=False)
     takeaway = f"{kept:,} of {made:,} records were kept."
     if wanted is not None:
