@@ -164,6 +164,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
+    "too_wide": ("engine.examine.findings.verdict", "too_wide"),
     "propose": ("engine.release.wizard", "propose"),
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
     "read_steps": ("engine.store.review.desk.steps", "read_steps"),
@@ -227,7 +228,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.findings import Finding
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table, way_kept
-    from engine.examine.findings.verdict import Sentence, privacy_verdict
+    from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS
     from engine.examine.measures import show as show_measure

@@ -35,8 +35,8 @@ DEFAULT_EPSILON = 10.0
 LIST_SHARE = 0.3  # of a limit's δ, for label lists: three of a run's usual tenth, for little Rényi room
 _ROUNDING = 1.0 + 1e-9  # sums of δ may be above by this, and the Rényi room gives as much away
 UNKNOWN = (
-    "What was spent after the last backup is unknown, so the limit cannot be kept: enter the amount on the ledger "
-    "page, or with “ledger CORPUS --spent-since EPSILON DELTA” (0 0 if nothing was spent), then run."
+    "What was spent after the last backup is unknown, so the limit cannot be kept. Enter the amount on the Ledger page "
+    "(or by “ledger CORPUS --spent-since EPSILON DELTA”), then run."
 )
 ASKED = (
     "These may be the same people as those of another ledger, so the limit cannot be kept: say so on the ledger page, "
@@ -176,7 +176,8 @@ def admit_all(state: LedgerState, claims: Sequence[tuple[Sequence[Event], float,
     for place, (events, epsilon, delta) in enumerate(claims, 1):
         last = admit(state, events, epsilon, delta)
         if not last.allowed:
-            said = f"Run {place} of {len(claims)} does not fit behind those before it. {last.sentence}"
+            before = f"Run {place} of {len(claims)} does not fit behind those before it. " if place > 1 else ""
+            said = f"{before}{last.sentence}"
             return replace(last, sentence=said, share_before=first.share_before,
                            remaining_before=first.remaining_before)  # fmt: skip
         if acting(events):

@@ -75,8 +75,8 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
     )  # fmt: skip
     takeaway = _takeaway(equal, names)
     caveat = (
-        "The dotted line is chance, green is real text against real text, a mark a run where it differs; bars are 95% "
-        "intervals."
+        "The dotted line is chance, green is real text against real text, with a mark for each run where they differ; "
+        "bars are 95% intervals."
     )
     if unlike := none_in_common(equal, names):
         titles = listed([f"“{MEASURES[name].title}”" for name in unlike])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import plotly.graph_objects as go
@@ -61,8 +61,16 @@ def _good(finding: Finding, findings: Sequence[Finding]) -> float:
     return goodness(finding, None if level is None else level.value)
 
 
+def _from_chance(finding: Finding) -> Finding:
+    """Return a finding as it is drawn: less than chance at chance, since it is no safer."""
+    if not finding.name.endswith("_excess"):
+        return finding
+    low, high = (None if end is None else max(0.0, end) for end in (finding.low, finding.high))
+    return replace(finding, value=max(0.0, finding.value), low=low, high=high)
+
+
 def dominated(points: Mapping[str, tuple[float, float]], apart: Collection[frozenset[str]] = ()) -> set[str]:
-    """Return the runs that another is at least as good as on both axes, and better on one.
+    """Return the runs that another is better than on both axes; who ties on one is not beaten.
 
     Args:
         points: run -> how good it is on both axes. apart: pairs of runs that are not to be held against each other.
@@ -71,9 +79,7 @@ def dominated(points: Mapping[str, tuple[float, float]], apart: Collection[froze
         run
         for run, (a, b) in points.items()
         if any(
-            c >= a and d >= b and (c > a or d > b)
-            for other, (c, d) in points.items()
-            if other != run and frozenset((run, other)) not in apart
+            c > a and d > b for other, (c, d) in points.items() if other != run and frozenset((run, other)) not in apart
         )
     }
 
@@ -94,7 +100,7 @@ def board(
     for run, rows in equal.items():
         p, u = own(rows, privacy), own(rows, utility)
         if p is not None and u is not None:
-            both[run] = (p, u)
+            both[run] = (_from_chance(p), u)
     real = {run: pick(equal[run], utility, *REAL) for run in both}
     points = {run: (_good(p, equal[run]), _good(u, equal[run])) for run, (p, u) in both.items()}
     apart = {frozenset(pair) for pair in combinations(both, 2) if sizes_apart(*(both[run][1] for run in pair))}
@@ -113,7 +119,7 @@ def board(
     if privacy.endswith("_excess"):
         caveat = (
             "Grey goes by the value of use and by the upper end of the bar above chance, which is what cannot be ruled "
-            "out; below chance is no safer than chance. Where bars overlap, the order could be chance."
+            "out. Below chance is no safer than chance and drawn there. Where bars overlap, the order could be chance."
         )
     if apart:
         sizes = sorted(int(u.settings[TEXTS]) for _, u in both.values() if TEXTS in u.settings)
@@ -222,7 +228,7 @@ def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
     """Add what the axes are read by: chance for an excess, and what real text scores against real text."""
     if privacy.endswith("_excess"):
         plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom right",
-                       annotation_text="chance; below it is no safer")  # fmt: skip
+                       annotation_text="chance")  # fmt: skip
     if real:
         middle = sorted(real)[len(real) // 2]
         plot.add_vline(x=middle, line={"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]},

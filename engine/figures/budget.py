@@ -29,7 +29,7 @@ LINES: dict[str, tuple[str, str, str]] = {
 }
 _SAME_ROW = {
     "Settled": "Spent", "Merged": "Limit set", "Given back": "Reserved", "Entered as spent": "Spent",
-    "Unknown since": "Limit set", "Kept apart": "Limit set",
+    "Kept apart": "Limit set",
 }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     caveat = (
         "0% is as good as real text, 100% as far off as unrelated text; a classifier's way leads to guessing, and "
         "where there is no such way a loss is of the value of real text. What lies further out is drawn at the edge. "
-        "The numbers themselves stand on Utility."
+        "The numbers themselves stand in tables."
     )
     without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]
     if without:

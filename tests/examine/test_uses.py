@@ -77,10 +77,19 @@ def test_text_that_cannot_be_read_suits_neither_for_teaching_nor_for_a_model_nor
 
 
 def test_a_language_model_is_no_tick_where_word_pairs_or_variety_are_a_cross():
-    for name in ("js_2gram", "distinct_2"):
-        use = next(u for u in use_table(examined({name: 0.9})) if "language model" in u.use)
+    for name, part in (("js_2gram", 0.9), ("distinct_2", -0.9)):
+        use = next(u for u in use_table(examined({name: part})) if "language model" in u.use)
         assert (use.mark, use.finding) == ("warning", name)
         assert "But" in use.sentence
+
+
+def test_more_variety_than_real_text_needs_care_and_rules_nothing_out():
+    marks = {part: {u.use.split(",")[0]: u for u in use_table(examined({"distinct_2": part}))}["Teaching"]
+             for part in (-0.9, 0.9)}  # fmt: skip
+    assert (marks[-0.9].mark, marks[0.9].mark) == ("cross", "warning")
+    assert "so above it" in marks[0.9].sentence
+    both = use_table(examined({"distinct_2": 0.9, "self_bleu": 0.9}))
+    assert next(u for u in both if u.use.startswith("Teaching")).mark == "cross"
 
 
 @pytest.mark.parametrize(

@@ -196,9 +196,9 @@ def test_the_map_says_how_as_many_held_out_texts_would_mix(shift: float) -> None
     assert few.endswith("even mixing would give 67%.")
 
 
-def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
+def test_dominated_needs_a_run_that_is_better_on_both() -> None:
     assert dominated({"a": (1, 1), "b": (2, 2), "c": (3, 0)}) == {"a"}
-    assert dominated({"a": (1, 1), "b": (1, 1)}) == set()
+    assert dominated({"a": (1, 1), "b": (1, 2)}) == set()
 
 
 def beaten(runs: dict[str, list[Finding]], privacy: str, utility: str) -> set[str]:
@@ -214,19 +214,21 @@ def test_less_than_chance_is_no_safer_than_chance_on_the_board() -> None:
 
     runs = {"r-1": run(-0.4, 0.6, 0.9), "r-2": run(0.0, 0.01, 0.2)}
     assert beaten(runs, "strict_pipp_excess", "mauve") == set()
-    assert "below chance is no safer than chance" in figures.board(BOARD, runs, "strict_pipp_excess", "mauve").caveat
+    assert (
+        "Below chance is no safer than chance and drawn there"
+        in figures.board(BOARD, runs, "strict_pipp_excess", "mauve").caveat
+    )
     assert beaten({**runs, "r-1": run(-0.4, 0.2, 0.9)}, "strict_pipp_excess", "mauve") == {"r-2"}
 
 
-def test_a_band_is_drawn_only_where_there_are_enough_non_members() -> None:
-    """Below, it would fill the whole figure of a run that leaks."""
+def test_a_curve_and_its_band_are_drawn_only_where_there_are_enough_non_members() -> None:
+    """Below, a band fills the whole figure, and a curve may lie above a proof by chance."""
     points = pd.DataFrame({"attack": "ngram", "fpr": [0.0, 0.005, 0.05, 1.0], "tpr": [0.9, 0.95, 1.0, 1.0],
                            "tpr_low": [0.0, 0.0, 0.9, 1.0], "tpr_high": 1.0})  # fmt: skip
     plot = go.Figure()
     add_roc(plot, points, "Word sequences", 0, edge=0.02)
     *band, curve = plot.data
-    assert [list(side.x) for side in band] == [[0.05, 1.0]] * 2
-    assert len(curve.x) == 4
+    assert [list(side.x) for side in (*band, curve)] == [[0.05, 1.0]] * 3
 
 
 def test_the_board_holds_what_moves_with_the_number_of_texts_at_equal_numbers_alone() -> None:
@@ -294,9 +296,10 @@ def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
 
 
 def test_the_board_holds_readable_shares_against_real_records() -> None:
-    runs = {run: [finding("readable", "none", value), finding("readable", "baseline", 0.97), *UTILITY]
-            for run, value in (("r-1", 0.3), ("r-2", 0.95))}  # fmt: skip
-    assert beaten(runs, "readable", "mauve") == {"r-1"}
+    runs = {run: [finding("readable", "none", value), finding("readable", "baseline", 0.97),
+                  finding("kid", "train", apart)]
+            for run, value, apart in (("r-1", 0.3, 0.2), ("r-2", 0.95, 0.1))}  # fmt: skip
+    assert beaten(runs, "readable", "kid") == {"r-1"}
 
 
 def test_a_method_keeps_its_colour() -> None:
@@ -446,3 +449,16 @@ def test_a_side_that_was_not_measured_is_named_and_has_no_dot() -> None:
     title, direct = (MEASURES[name].title for name in ("pipp", "pipp_direct"))
     assert dots["holdout (used by nobody)"] == {title: ("", 1), direct: ("not measured", 0)}
     assert dots["training part"] == {title: ("", 1), direct: ("", 1)}
+
+
+@pytest.mark.parametrize(("half", "led"), [(0.2, "30.0 percentage points more"), (0.6, "cannot be told from so few")])
+def test_a_difference_that_tells_nothing_is_not_led_by(half: float, led: str) -> None:
+    rows = [
+        finding("strict_pipp", "train", 0.997), finding("strict_pipp", "holdout", 0.992),
+        finding("strict_pipp_excess", "holdout", 0.3, half),
+    ]  # fmt: skip
+    said = privacy_verdict(rows)[0]
+    assert led in said.text
+    assert ("99.7% of the synthetic records give away" in said.text) is (half > 0.5)
+    flat = [*rows[:2], finding("strict_pipp_excess", "holdout", 0.0, 0.0)]
+    assert "0.0 to 0.0" not in privacy_verdict(flat)[0].text

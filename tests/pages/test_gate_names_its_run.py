@@ -22,7 +22,7 @@ def twins(small, add_run):
 
 
 def sidebar(app) -> str:
-    return "\n".join(str(line.value) for line in app.sidebar.markdown)
+    return "\n".join(str(line.value) for line in app.sidebar.markdown).replace("\u00a0", " ")  # a time stays on a line
 
 
 def test_the_sidebar_names_it_as_the_pickers_do(twins, open_page):

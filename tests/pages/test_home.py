@@ -94,7 +94,7 @@ class TestFirstSteps:
         job = seeded.open().jobs.examine(seeded.other)
         app = visit("home")
         assert app.button(key="home.step.go.review").label == "Go there"
-        assert any("waits" in str(line.value) for line in app.markdown), "it stands under what is next"
+        assert any("waiting" in str(line.value) for line in app.markdown), "it stands under what is next"
         seeded.open().jobs.cancel(job)
 
 

@@ -7,7 +7,7 @@ Fixed here, before any run is looked at:
 - A use is not judged on fewer texts than its `least`, nor where the interval of one of its findings reaches from a tick
   to a cross, unless another is a cross already: then it is unknown, and the sentence says about how many texts would be
   needed, or that no number within reach would do. The interval is that of the difference between synthetic and real
-  text (`losses`): real text differs from real text too.
+  text (`losses`): real text differs from real text too. More variety than real text has is a warning at most.
 - No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
   teaching nor for search nor to train a language model, and nothing but statistics without care. A language model is
   no tick where word pairs (software) or variety and readability (teaching) are a cross.
@@ -45,6 +45,7 @@ Mark = Literal["tick", "warning", "cross", "unknown"]
 
 TICK, WARN = 0.10, 0.35
 BEYOND_REACH = 100  # times the texts there are: more than that is no advice
+VARIETY = "distinct_2"
 READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
 _ORDER: tuple[Mark, ...] = ("tick", "warning", "cross")
 
@@ -173,9 +174,9 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     if missing is not None:
         why = f"{MEASURES[missing].title}: {_why(findings, missing)}."
         return Use(purpose.use, "unknown", why, missing, None, None, purpose.least, purpose.counted)
-    worst = _deciding(losses)
+    worst = _deciding(losses, findings)
     fewest = min(losses, key=lambda loss: loss.size)
-    row = Use(purpose.use, mark_of(worst.value), "", worst.name, worst.value, fewest.size, purpose.least,
+    row = Use(purpose.use, _marked(worst, findings), "", worst.name, worst.value, fewest.size, purpose.least,
               purpose.counted)  # fmt: skip
     if fewest.size < purpose.least and fewest.counted == purpose.counted:
         why = f"{MEASURES[fewest.name].title} rests on {fewest.size:,} {purpose.counted}; {purpose.least:,} are needed."
@@ -190,13 +191,22 @@ def _open(loss: Loss) -> bool:
     return mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross"
 
 
-def _deciding(losses: Sequence[Loss]) -> Loss:
+def _marked(loss: Loss, findings: Sequence[Finding]) -> Mark:
+    """Return the mark of a loss; more variety than real text has needs care, and rules no use out."""
+    ours, real = find(findings, loss.name, "train"), find(findings, loss.name, "real")
+    mark = mark_of(loss.value)
+    if loss.name == VARIETY and mark == "cross" and ours is not None and real is not None and ours.value > real.value:
+        return "warning"
+    return mark
+
+
+def _deciding(losses: Sequence[Loss], findings: Sequence[Finding]) -> Loss:
     """Return the loss that decides: the worst settled one where that is a cross, else the worst that is open, if any.
 
     A measure that could be a cross as well leaves no tick and no warning, though its own value is not the worst.
     """
     settled, unsettled = ([loss for loss in losses if _open(loss) == is_open] for is_open in (False, True))
-    crosses = [loss for loss in settled if mark_of(loss.value) == "cross"]
+    crosses = [loss for loss in settled if _marked(loss, findings) == "cross"]
     return max(crosses or unsettled or settled, key=lambda loss: loss.value)
 
 

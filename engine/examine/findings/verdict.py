@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.sentence import NEGLIGIBLE, Level, Sentence
 from engine.examine.findings.uses import unreadable
-from engine.examine.measures import show
+from engine.examine.measures import MEASURES, show
 from engine.examine.stats.intervals import wilson
 from engine.examine.stats.simultaneous import membership, wider
 from engine.json_types import JSONObject, as_object
@@ -86,6 +86,7 @@ ALONE = "strict_elp_direct"  # the settings of it and of its share of records co
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 WIDE = 0.5  # an interval of a difference of shares that is wider says nothing
+CANNOT = "cannot be compared"
 NEAREST = "nearest_similarity"
 _CLOSENESS = (
     (NEAREST, "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
@@ -153,6 +154,12 @@ def _more_than_real(findings: Sequence[Finding], name: str) -> bool:
     if train is None or train.low is None:
         return False
     return all(other is not None and other.high is not None and train.low > other.high for other in others)
+
+
+def too_wide(name: str, low: float | None, high: float | None) -> bool:
+    """Return whether an interval of a difference of shares is so wide that it compares nothing."""
+    shares = name.endswith("_excess") and MEASURES[name].measure.startswith("share")
+    return shares and low is not None and high is not None and high - low > WIDE
 
 
 def privacy_verdict(
@@ -291,6 +298,15 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     whole = "" if equal is None or equal == train.value else f"Against all training records: {show(name, train.value)}."
     whole = f"{whole} {_set_aside(train)}".strip()
     lead = _lead(findings, name)
+    if lead == CANNOT:
+        excess = _find(findings, f"{name}_excess", "holdout")
+        assert excess is not None
+        ends = f"{show(excess.name, excess.low or 0.0)} to {show(excess.name, excess.high or 0.0)}"
+        more = f"At equal numbers {both}; the 95% interval of the difference is {ends}. {_set_aside(train)}"
+        said = (
+            f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
+        )
+        return Sentence(f"{title}: {said}.", level, name, more.strip())
     if lead:
         return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
     return Sentence(f"{title}: {both}: {says}.", level, name, whole)
@@ -302,15 +318,15 @@ def _small(findings: Sequence[Finding]) -> bool:
     return excess is not None and excess.high is not None and excess.high <= NEGLIGIBLE
 
 
-def _by_itself(words: str, name: str, train: Finding) -> str:
-    """Return what was measured against the training part where nothing can stand beside it."""
+def _by_itself(words: str, name: str, train: Finding, *, ends: bool = True) -> str:
+    """Return what was measured against the whole training part, by itself; `ends`: with its interval."""
     alone = words[: words.rindex(",", 0, words.index("{theirs}"))]
     for size in ("of {size} training", "from {size} training"):
         alone = alone.replace(size, size.replace("{size}", "the"))
-    ends = "" if train.low is None or train.high is None else (
+    interval = "" if train.low is None or train.high is None or not ends else (
         f" (95% interval {show(name, train.low)} to {show(name, train.high)})"
     )  # fmt: skip
-    return alone.format(ours=show(name, train.value) + ends)
+    return alone.format(ours=show(name, train.value) + interval)
 
 
 def _set_aside(found: Finding) -> str:
@@ -347,16 +363,11 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     value, low, high = (
         f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
     )
-    if excess.high - excess.low > WIDE:
-        return (
-            f": what the text gives away of records used cannot be compared with records nobody used (the 95% interval "
-            f"of the difference reaches from {low} to {high} percentage points)"
-        )
+    if too_wide(excess.name, excess.low, excess.high):
+        return CANNOT
     side = "more" if excess.value >= 0 else "less"
-    return (
-        f": the text gives away {value} percentage points {side} of records used than of records nobody used "
-        f"(95% interval {low} to {high})"
-    )
+    ends = f" (95% interval {low} to {high})" if excess.low < excess.high else ""  # without width it says nothing
+    return f": the text gives away {value} percentage points {side} of records used than of records nobody used{ends}"
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
@@ -379,7 +390,7 @@ def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
         )  # fmt: skip
     if epsilon == 0 and not violations:
         return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
-    unit = "person" if guarantee.get("unit") == "source" else "record"
+    unit = "person whose records these are" if guarantee.get("unit") == "source" else "record"
     claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta if isinstance(delta, float) else 0:.2g} for each {unit}"
     if violations:
         return Sentence(

@@ -51,22 +51,23 @@ def add_roc(
     """Draw one attack's curve, the first one's with its band; the place in the list decides colour and dash.
 
     A greyed attack is grey, and has no band: what it reaches may be no leak. Below the false-alarm rate `edge` there
-    are too few non-members to read anything: a band there would fill the figure and say nothing.
+    are too few non-members to read anything: a curve there may lie above a proof by chance, so nothing is drawn.
     """
     colour, dash = palette.GREY if greyed else COLOURS[number % MOST], DASHES[number % MOST]
     title = f"{title} (greyed)" if greyed else title
-    x = np.maximum(points["fpr"].to_numpy(float), FLOOR)
     read = points[points["fpr"] >= edge] if edge > FLOOR else points
+    band = read[(read["tpr_low"] > 0) | (read["tpr_high"] < 1)]  # where it says anything
+    x = np.maximum(read["fpr"].to_numpy(float), FLOOR)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     clear = f"rgba({red},{green},{blue},0.16)"
     for name, fill in () if greyed or number else (("tpr_high", None), ("tpr_low", "tonexty")):
         plot.add_scatter(
-            x=np.maximum(read["fpr"].to_numpy(float), FLOOR), y=np.maximum(read[name].to_numpy(float), FLOOR / 10),
+            x=np.maximum(band["fpr"].to_numpy(float), FLOOR), y=np.maximum(band[name].to_numpy(float), FLOOR / 10),
             mode="lines", fill=fill, fillcolor=clear,
             line={"width": 0, "color": clear, "shape": "hv"}, showlegend=False, hoverinfo="skip",
         )  # fmt: skip
     plot.add_scatter(
-        x=x, y=np.maximum(points["tpr"].to_numpy(float), FLOOR / 10), mode="lines",
+        x=x, y=np.maximum(read["tpr"].to_numpy(float), FLOOR / 10), mode="lines",
         name=title,
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
         hovertemplate="at %{x:.2%} false alarms %{y:.2%} found<extra>" + title + "</extra>",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from engine.json_types import as_list
-from engine.release.card.card import DataCard, model_in_words, setting_words
+from engine.release.card.card import MEANT, DataCard, model_in_words, setting_words
 
 _STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;"
@@ -66,7 +66,7 @@ def report(card: DataCard, release_id: str, files: Mapping[str, tuple[str, str]]
         _p(f"Language model: {model_in_words(str(content['model']))}."),
         _table({line["setting"]: setting_words(line["value"]) for line in content["settings"]}),
         "<h2>What they are for</h2>",
-        _list("Suited to:", content["intended"]),
+        _list(MEANT, content["intended"]),
         _list("Not to be used:", content["not_intended"]),
         f"<h2>What was checked before release</h2>{_p('Policy ' + policy['title'] + '. ' + policy['sentence'])}",
         _list("Each of these was met. Measured values are not given.", policy["checked"]),

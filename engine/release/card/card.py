@@ -59,6 +59,7 @@ WHOLE = (
     "knows of no look at them elsewhere. It does not cover why this run was made and released rather than another one "
     "of the same people."
 )
+MEANT = "Meant for (how well it serves is not stated here):"
 INTENDED = (
     "Building and testing software that handles text of this kind.",
     "Teaching, and trying out methods before they run on real records under the custodian's rules.",
@@ -398,7 +399,11 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
         lines += ["", formal, "", str(guarantee["before_selection"])]
     lines += ["", *_bullets("It assumes:", claim.assumptions)]
     lines += [*_bullets("It does not hold where one of these is true:", claim.voided_by)]
-    lines += ["## What they are for", "", *_bullets("Suited to:", content["intended"])]
+    lines += [
+        "## What they are for",
+        "",
+        *_bullets(MEANT, content["intended"]),
+    ]
     lines += _bullets("Not to be used:", content["not_intended"])
     lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
     lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]

@@ -25,7 +25,7 @@ from engine.release.policy.waivers import NEVER, Waiver, basis_of
 
 EXAMINE = "Examine the run on the Privacy page."
 KIND_SAYS: dict[Kind, str] = {
-    "none": "This run proves nothing.", "heuristic": "This run proves nothing; it follows a rule that has reasons.",
+    "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
 }  # fmt: skip
 PAPER = ("pipp", "pipp_direct")
@@ -73,6 +73,9 @@ class GateFacts:
     held: bool | None = None
     run_held: bool | None = None
     run_earlier: bool = False
+
+
+SAYS_WHAT = "The Ledger page says under Audit log what was changed, as “audit --verify” does."
 
 
 def evaluate(
@@ -260,8 +263,7 @@ def _held(facts: GateFacts) -> RuleVerdict:
     }[facts.held]
     return fact_line(
         "decisions-held", "The review is as people left it", facts.held, said,
-        "Run `audit --verify`, which says what was changed. Restore the latest backup, or import the file anew and "
-        "review it again.",
+        f"{SAYS_WHAT} Restore the latest backup, or import the file anew and review it again.",
     )  # fmt: skip
 
 
@@ -276,7 +278,7 @@ def _run_held(facts: GateFacts) -> RuleVerdict:
         said = "An earlier edition made this run: its settings, guarantee and texts are not under the audit log."
     return fact_line(
         "run-held", "The run is as it was made", facts.run_held, said,
-        "Run `audit --verify`, which says what was changed. Restore the latest backup, or run the method again.",
+        f"{SAYS_WHAT} Restore the latest backup, or run the method again.",
     )  # fmt: skip
 
 

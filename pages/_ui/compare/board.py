@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding
+from engine import MEASURES, Finding, too_wide
 from pages._ui.compare import overview
 from pages._ui.current import choose_run
 from pages._ui.navigation import go
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WHOLE = 400  # pixels in which the name of a finding is read whole
 AGAINST = ("none", "train", "holdout")
-# What the board opens with: the first one that enough runs have.
+# What the board opens with: the first one that enough runs have, and that tells something of each of them.
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
 UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
@@ -105,7 +105,8 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     chosen: dict[str, str] = {}
     row = st.grid(2, min_column_width=WHOLE)
     for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
-        first = next((name for name in preferred if name in choices[group]), choices[group][0])
+        known = [name for name in preferred if name in choices[group]]
+        first = next((name for name in known if _told(findings, name)), [*known, choices[group][0]][0])
         key = f"compare.board.{group}"
         if st.session_state.get(key) not in choices[group]:
             st.session_state[key] = first
@@ -114,6 +115,12 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
             persist_state="session", help="What to hold the runs against each other by; the table lists all.",
         )  # fmt: skip
     return chosen
+
+
+def _told(findings: Mapping[str, Sequence[Finding]], name: str) -> bool:
+    """Return whether no run's interval of a finding is so wide that it compares nothing."""
+    rows = [f for found in findings.values() for f in found if f.name == name and f.reference in AGAINST]
+    return not any(too_wide(f.name, f.low, f.high) for f in rows)
 
 
 def _card(run: engine.RunSummary, drawn: BoardRun) -> None:

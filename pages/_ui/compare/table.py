@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import MEASURES, REFERENCES, show_measure
+from engine import MEASURES, REFERENCES, show_measure, too_wide
 from pages._ui.examined import topics
 from pages._ui.parts import rows, wrapped
 from pages._ui.texts import count_of
@@ -212,6 +212,8 @@ def cell(name: str, value: float, low: float, high: float) -> str:
         return "–"
     if low != low or high != high:
         return show_measure(name, value)
+    if too_wide(name, low, high):
+        return f"cannot be compared ({show_measure(name, low)} to {show_measure(name, high)})"
     return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
 
 

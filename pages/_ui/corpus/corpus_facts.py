@@ -23,12 +23,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     _on(corpus)
     with st.grid(5, min_column_width=150):
         st.metric(tr("Records"), number(facts.records), border=True)
-        st.metric(
-            sentence(tr(UNIT_PLURALS[corpus.unit])),
-            number(facts.units),
-            border=True,
-            help=tr("Whom a guarantee protects, each as a whole."),
-        )
+        if corpus.unit != "record":  # else it is the same number again
+            st.metric(
+                sentence(tr(UNIT_PLURALS[corpus.unit])),
+                number(facts.units),
+                border=True,
+                help=tr("Whom a guarantee protects, each as a whole."),
+            )
         st.metric(tr("Set aside"), number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
         st.metric(
             tr("Median words"),

@@ -73,7 +73,7 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         icon = ":material/progress_activity:" if job.state == "running" else ":material/schedule:"
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
         st.markdown(
-            f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waits'}]"
+            f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waiting'}]"
         )
     open_ones = [corpus for corpus in known if at_work_on(workspace, corpus) is None]  # a job's line says the others
     for corpus in open_ones[:CORPORA]:

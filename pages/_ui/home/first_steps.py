@@ -85,7 +85,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
     with st.expander(title, expanded=not folded, icon=":material/checklist:", key=f"home.steps.{folded}"):
         if not done:
             st.caption("Ten minutes with a made-up sample. Each line ticks itself when it is done.")
-        following = next((line for line in lines if not line.done), None)
+        following = _following(lines, corpus)
         with st.container(gap="xsmall"):
             for line in lines:
                 _line(workspace, corpus, line, line is following)
@@ -96,6 +96,15 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
         elif not away:
             st.button("Put this list away", key="home.steps.away", type="tertiary", icon=":material/close:",
                       on_click=act, args=(workspace.settings.set, SETTING, AWAY), **page_only("load"))  # fmt: skip
+
+
+def _following(lines: list[Step], corpus: engine.CorpusSummary | None) -> Step | None:
+    """Return the line that comes next: the one that the corpus' own row names too, else the first open one."""
+    open_ones = [line for line in lines if not line.done]
+    wanted = {"plan": ("run",), "release": ("approve", "release")}.get(
+        corpus.next_step if corpus else "", (corpus.next_step if corpus else "",)
+    )
+    return next((line for line in open_ones if line.id in wanted), next(iter(open_ones), None))
 
 
 def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:

@@ -11,7 +11,7 @@ import engine
 from pages._ui.language import mark, sentence, tr
 from pages._ui.parts.charts import bars
 from pages._ui.parts.sliders import slider
-from pages._ui.texts import UNITS, count_of, number, plain
+from pages._ui.texts import UNITS, count_of, number, plain, share
 
 if TYPE_CHECKING:
     from engine import ColumnMapping
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NONE = mark("(none)")
 TEXT_WIDTH = 430  # pixels of the text column in the preview
 COUNTED = "_ui.load.counted"
+DRAWN = 19  # sizes that are drawn each by itself; larger ones are one bar
+MANY = 0.1  # part of the rows left out from which it is a warning
 DELIMITERS = {",": mark("commas"), ";": mark("semicolons"), "\t": mark("tabs"), "|": mark("vertical bars")}
 
 
@@ -240,7 +242,13 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
     )
     left_out = sum((size - cap) * count for size, count in histogram.items() if size > cap)
     if left_out:
-        st.caption(tr("{rows} beyond it will not be used.", rows=count_of(int(left_out), "row")))
+        every = sum(size * count for size, count in histogram.items())
+        said = tr("{rows} beyond it will not be used.", rows=count_of(int(left_out), "row"))
+        if left_out > MANY * every:
+            st.warning(f"{said} {tr('That is {part} of the file.', part=share(left_out / every, 0))}",
+                       icon=":material/warning:")  # fmt: skip
+        else:
+            st.caption(said)
     return unit, int(cap), bool(st.session_state.get(f"{key}.public")) and cap == largest
 
 
@@ -295,7 +303,13 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
     histogram: dict[int, int] = counted[1]
     people = sum(histogram.values())
     rows = sum(size * count for size, count in histogram.items())
-    shown = dict(list(histogram.items())[:20])
+    shown: dict[str, int] = {str(size): count for size, count in list(histogram.items())[:DRAWN]}
+    rest = dict(list(histogram.items())[DRAWN:])
+    if rest:
+        ends = (min(rest), max(rest))
+        shown[str(ends[0]) if len(rest) == 1 else tr("{first} to {last}", first=ends[0], last=ends[1])] = sum(
+            rest.values()
+        )
     bars(
         list(shown),
         list(shown.values()),
@@ -308,7 +322,6 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
         ),
         x=tr("Rows of one person"),
         y=tr("People"),
-        limits="" if len(shown) == len(histogram) else tr("Only the twenty smallest sizes are drawn."),
         height=200,
     )
     return histogram

@@ -86,10 +86,10 @@ def line(draft: engine.Draft, reviews: str = "", *, tries_out: bool = False) -> 
 
 
 def verdict_line(verdict: SignalVerdict, *, tries_out: bool = False) -> str:
-    """Return a verdict with its mark, green only where the model can write as well; bold up to the colon."""
+    """Return a verdict with its mark, no tick where only a model for trying out writes; bold up to the colon."""
     icon, colour = MARKS[verdict.level]
     if tries_out and verdict.level == "enough":
-        colour = "blue"
+        icon, colour = MARKS["weak"]
     head, colon, rest = verdict.sentence.partition(":")
     if not colon:
         head, stop, rest = verdict.sentence.partition(".")

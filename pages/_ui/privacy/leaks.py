@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import show_measure
+from engine import show_measure, too_wide
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
@@ -24,7 +24,6 @@ from pages._ui.texts import count_of, label_name
 SIZE = 20
 SHORTEST_REASON = 10
 REVEALED = "privacy.revealed"
-WIDE = 0.5  # an interval of a difference of shares that is wider says nothing
 SECONDS = 60  # how long the private side stays open
 COPY_HUE = 5
 COLUMNS = ["record_id", "kind", "reference", "identifier_type", "entity", "words"]
@@ -105,7 +104,7 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
         if one is None or one.low is None or one.high is None:
             continue
         low, high = show_measure(name, one.low), show_measure(name, one.high)
-        if one.high - one.low > WIDE:
+        if too_wide(name, one.low, one.high):
             said.append(f"of {what.removeprefix('of ')} nothing can be said (between {low} and {high})")
             continue
         more = "more" if one.value >= 0 else "fewer"

@@ -22,6 +22,7 @@ NOTHING = "No attack could be carried out; “All numbers” says why."
 GREYED = "greyed: told apart without a model"
 BEYOND = "greyed, but above words alone"
 SHORT = ("Attack", "The attacker sees", "Judgement", "Area (AUC)", "Found at 1%")  # what is read whole
+RATE, UNKNOWN = "Found at 1%", "not estimable"
 NUMBERS = ("Area (AUC)", "p", "p, corrected", "Found at 1%", "Found at 0.1%", "Without duplicates")
 
 HELPS = {
@@ -115,7 +116,7 @@ def _area(value: object, low: object = None, high: object = None) -> str:
 def _rate(row: Mapping[Hashable, object], name: str) -> str:
     value, low, high = (100 * _number(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     if not math.isfinite(value):
-        return "not estimable" if row["observes"] != BLIND else "–"
+        return UNKNOWN if row["observes"] != BLIND else "–"
     return f"{value:.1f}% ({low:.1f} to {high:.1f})" if math.isfinite(low) and math.isfinite(high) else f"{value:.1f}%"
 
 
@@ -126,7 +127,8 @@ def _p(value: float) -> str:
 def _table(attacks: pd.DataFrame, run_id: str) -> None:
     every = rows(attacks)
     with st.container(key=f"privacy.attacks.table.{run_id}"):
-        wrapped.table(every[list(SHORT)], right=("Area (AUC)", "Found at 1%"))
+        columns = [name for name in SHORT if name != RATE or not every[name].isin([UNKNOWN, "–"]).all()]
+        wrapped.table(every[columns], right=("Area (AUC)", RATE))
     greyed = int(attacks["greyed"].sum())
     text = "Brackets hold the 95% interval of each number alone; the judgement allows for all attacks at once. "
     if greyed:

@@ -47,6 +47,6 @@ def _state(job: engine.JobView) -> str:
     if job.stopping:
         return "stopping"
     if job.state == "queued":
-        return "waits"
+        return "waiting"
     time = job.whole.seconds_left if job.whole is not None else None
-    return "at work" if time is None else f"at work, {left(time)}"
+    return "running" if time is None else f"running, {left(time)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -22,7 +24,7 @@ def draw() -> None:
             lacks = plain("; ".join(each.lacks)) or "nothing that English has"
             st.markdown(f"**{plain(each.name)}**  \nIt has: {plain('; '.join(each.has))}.  \nIt has not: {lacks}.")
     rows = [
-        (x.name, r.what, share(r.value, 0), f"{share(r.low, 0)} to {share(r.high, 0)}", number(r.n), r.source)
+        (x.name, r.what, _near(r.value), f"{_near(r.low)} to {_near(r.high)}", number(r.n), r.source)
         for x in known
         for r in x.measured
     ]
@@ -33,7 +35,14 @@ def draw() -> None:
             "another kind than these can come out lower."
         )
         st.dataframe(
-            pd.DataFrame(rows, columns=["Language", "Of", "Found", "95 % interval", "Cases", "In"]),
+            pd.DataFrame(rows, columns=["Language", "Of", "Share", "95% interval", "Cases", "In"]),
             hide_index=True,
             alt="What was found, by language and type",
         )
+
+
+def _near(value: float) -> str:
+    """Return a share without decimals; where that would read as all, with them, and never as all unless it is."""
+    if value < 0.995 or value >= 1:
+        return share(value, 0)
+    return f"over {share(math.floor(1000 * value) / 1000)}"
