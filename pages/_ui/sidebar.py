@@ -36,7 +36,7 @@ def draw(workspace: engine.Workspace, translated: bool = True) -> None:
         choice.note(translated)
         choice.offer(workspace)
         with st.container(horizontal=True):
-            if st.button(tr("Leave"), key="sidebar.leave", icon=":material/power_settings_new:"):
+            if st.button(tr("Quit …"), key="sidebar.leave", icon=":material/power_settings_new:"):
                 _leave(workspace)
             if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
                 st.dialog(tr("Glossary"), width="large")(_glossary)()

@@ -99,7 +99,7 @@ def inside(page: Any, name: str) -> None:
 
 def step(page: Any) -> None:
     """Press a button of the sidebar, so that the page is drawn again."""
-    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Quit …").click()
 
 
 def lines(office: Office) -> list[dict[str, Any]]:
