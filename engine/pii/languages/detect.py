@@ -18,6 +18,7 @@ from engine.models.builtin.shipped import word_tagger_there
 from engine.pii.languages.common import without_common
 from engine.pii.languages.grown import grown
 from engine.pii.languages.pack import codes, pack
+from engine.pii.languages.tidy import tidied, without_codes
 from engine.pii.spans import Span, default_identifier_type
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class OtherLanguages:
         rows = self._tagged(texts, languages, stop)
         for row, text, code in zip(rows, texts, languages):
             cancel.check(stop)
-            row[:] = grown(text, without_common(text, row, code), code) if code in codes() else row
-            row += self._rules.find(text, code)
+            if code in codes():
+                row[:] = tidied(text, grown(text, without_common(text, row, code), code), code)
+            row[:] = without_codes(row + self._rules.find(text, code))
             row[:] = [s for s in row if not _names_nobody(text[s.start : s.end], code)]
         return rows
 

@@ -75,9 +75,8 @@ def _other_language(words: list[str], spoken: list[str], hits: dict[str, int]) -
     for code, own in sorted(hits.items(), key=lambda h: -h[1]):
         shared = sum(w in pack(code).function_words for w in spoken)
         only_english = sum(len(w) > 1 for w in spoken) - shared
-        if FOREIGN * only_english <= own + shared and (own or (accented and shared)):
-            if guessed == code:
-                return code
+        if guessed == code and FOREIGN * only_english <= own + shared and (own or (accented and shared)):
+            return code
     return None
 
 
