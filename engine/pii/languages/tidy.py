@@ -3,7 +3,7 @@
 In a text with capitals, names begin with one: small words at the front of a person leave it ("niño Pablo"), as do an
 article or a greeting ("O António", "Hej Johan") and a word for work or descent before a full name ("Ukrainlane Oleg
 Bondarenko"); small words of a list of what people are called are no name. A day of the week is a date, a greeting or a
-field's label is nothing. Where names change, a person's name is found again in its other cases (Henn, Hennule).
+field's label is nothing. A person's name is found again in its other cases (Henn, Hennule; Eva, Evas).
 
 Privacy posture: works on one text in memory; returns positions.
 """
@@ -17,7 +17,7 @@ from functools import lru_cache
 import regex
 
 from engine.pii.languages.common import CAPITAL_WORD, LINKS, SMALL_WORD, names_of
-from engine.pii.languages.inflection import PARTITIVE, Inflection
+from engine.pii.languages.inflection import NOMINATIVE, PARTITIVE, Inflection
 from engine.pii.languages.pack import Pack, pack
 from engine.pii.languages.people import people
 from engine.pii.languages.pools import read_pools
@@ -30,6 +30,7 @@ SHORT = 3  # letters that a name found again has at least
 PARTICLES = LINKS | frozenset("el al bin ibn ben abu los las dos das do o' 't 's".split())
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[-’'][\p{L}\p{M}]+)*")
 FIRST = regex.compile(r"([\p{L}\p{M}]+(?:[-’'][\p{L}\p{M}]+)*) +(?=\S)")
+TAIL = regex.compile(r" (\p{Ll}[\p{L}\p{M}]*)(?: \p{Ll}[\p{L}\p{M}]*)*$")
 ELIDED = regex.compile(r"\p{Ll}{1,2}['’](?=\p{Lu})")
 
 
@@ -41,7 +42,7 @@ def tidied(text: str, spans: Sequence[Span], code: str) -> list[Span]:
     for span in spans:
         one = _tidied(text, span, own, capitals) if span.recogniser in MODELS else span
         out += [] if one is None else [one]
-    return _again(text, out, own) if own.inflection is not None and capitals else out
+    return _again(text, out, own) if capitals else out
 
 
 def without_codes(spans: Sequence[Span]) -> list[Span]:
@@ -64,10 +65,32 @@ def _tidied(text: str, span: Span, own: Pack, capitals: bool) -> Span | None:
     if surface.islower():
         called = people(own.code)
         words = WORD.findall(surface)
-        if called is not None and words and all(called.find(w) or w in own.function_words for w in words):
+        unlisted = called is None and len(words) == 1 and span.label != "ORGANISATION"
+        if unlisted or (called and words and all(called.find(w) or w in own.function_words for w in words)):
             return replace(span, label="DEMOGRAPHIC", identifier_type=default_identifier_type("DEMOGRAPHIC"))
         return span
+    if span.label == "PERSON" and _is_town(surface, own):
+        return replace(span, label="LOCATION", identifier_type=default_identifier_type("LOCATION"))
+    span = _ended(text, span, own)
     return _cut(text, span, own) if span.label == "PERSON" else span
+
+
+def _is_town(surface: str, own: Pack) -> bool:
+    """Return whether a word is a town in one of its cases, and no name ("Oulun" of Oulu)."""
+    table, names = own.inflection, _pool(own.code)
+    if table is None or not WORD.fullmatch(surface) or table.case_of(surface, names)[1] in names:
+        return False
+    case, first = table.case_of(surface, _towns(own.code))
+    return case != NOMINATIVE and first in _towns(own.code)
+
+
+def _ended(text: str, span: Span, own: Pack) -> Span:
+    """Return a person or place without small words behind it that begin with a function word ("Porto com a mulher")."""
+    tail = TAIL.search(text, span.start, span.end)
+    first = "" if tail is None else tail.group(1).lower()
+    if tail is None or first not in own.function_words or first in PARTICLES:
+        return span
+    return replace(span, end=tail.start())
 
 
 def _cut(text: str, span: Span, own: Pack) -> Span:
@@ -99,13 +122,13 @@ def _leaves(word: str, text: str, first: regex.Match[str], span: Span, own: Pack
 def _again(text: str, spans: list[Span], own: Pack) -> list[Span]:
     """Return the spans, with the names of accepted persons in their other cases among them."""
     persons = [s for s in spans if s.label == "PERSON" and s.score >= ACCEPTED]
-    table = own.inflection
-    if not persons or table is None:
+    if not persons or not (own.inflection is not None or own.data.possessive):
         return spans
     forms: set[str] = set()
     for span in persons:
-        for word in WORD.findall(text, span.start, span.end):
-            if len(word) >= SHORT and word[:1].isupper() and word.lower() not in _titles(own.code):
+        words = WORD.findall(text, span.start, span.end)
+        for word, last in zip(words, (*[False] * (len(words) - 1), len(words) > 1)):
+            if len(word) >= SHORT and word[:1].isupper() and (last or word.lower() not in _titles(own.code)):
                 forms |= _forms(word, own.code)
     held = {at for s in persons for at in range(s.start, s.end)}
     out = list(spans)
@@ -120,8 +143,9 @@ def _again(text: str, spans: list[Span], own: Pack) -> list[Span]:
 @lru_cache(maxsize=4096)
 def _forms(word: str, code: str) -> frozenset[str]:
     """Return the forms of a written name, of which the pools know the first or which is one itself."""
-    table = pack(code).inflection
-    assert table is not None
+    table, data = pack(code).inflection, pack(code).data
+    if table is None:
+        return frozenset() if any(word[-1] in k for k in data.possessive_after) else frozenset({word + data.possessive})
     pools = _pool(code)
     first = table.case_of(word, pools)[1]
     if first not in pools:
@@ -137,6 +161,11 @@ def _cases(table: Inflection) -> Iterable[str]:
 def _pool(code: str) -> frozenset[str]:
     pools = read_pools(code)
     return frozenset((*pools.forenames, *pools.surnames))
+
+
+@lru_cache(maxsize=8)
+def _towns(code: str) -> frozenset[str]:
+    return frozenset(t.name for t in read_pools(code).towns if len(t.name) > SHORT)
 
 
 @lru_cache(maxsize=16)

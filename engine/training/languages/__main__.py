@@ -92,6 +92,12 @@ SEX = {  # where a list has it wrong, or has a name of both and the wrong one fi
     "sv": dict.fromkeys("Abdi Ahmed Ali Hassan Hussein Ibrahim Mohamed Mohammed".split(), "m"),
 }
 SPELT = {"es": {"Adadia": "Abadía", "Hervia": "Hevia", "Múñiz": "Muñiz"}, "fr": {"Alexandrie": "Alexandrine"}}
+TOWNS = {
+    "es": {
+        "Cadiz": "Cádiz", "Huercal-Overa": "Huércal-Overa", "San Miguel De Abona": "San Miguel de Abona",
+        "San Cristobal": "San Cristóbal",
+    },
+}  # fmt: skip
 NO_NAMES = {  # what lists have beside names
     "de": frozenset({"Carmine", "Koch II", "Dussen van", "Ditschlerin", "Langern", "Gute", "Killer"}),
     "sv": frozenset({"Del"}),
@@ -188,6 +194,8 @@ def places(data: Path, source: Source) -> pd.DataFrame:
         streets = pd.read_csv(data / "et_streets_estnltk.csv.gz", keep_default_na=False)["name"]
         kept = [s for s in _street_stems(streets) if STREET.fullmatch(s)]
         rows += [(s, "street", "", "") for s in kept[:: max(1, len(kept) // 900)]]
+    spelt = TOWNS.get(source.code, {})
+    rows = [(spelt.get(name, name), *rest) for name, *rest in rows]
     return pd.DataFrame(rows, columns=["name", "kind", "region", "postcode"])
 
 

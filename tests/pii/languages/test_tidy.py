@@ -78,3 +78,19 @@ def test_a_number_that_a_rule_knows_is_no_code() -> None:
 def test_rules_are_left_alone() -> None:
     span = Span("", 0, 9, "PERSON", 0.85, "pt.title", "direct")
     assert tidied("O António vive no Porto.", [span], "pt") == [span]
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "found", "label", "result"),
+    [
+        ("fi", "Hän kävi Oulun sairaalassa.", "Oulun", "PERSON", [("Oulun", "LOCATION")]),
+        ("pt", "Vive no Porto com a mulher.", "Porto com a mulher", "LOCATION", [("Porto", "LOCATION")]),
+        ("pt", "O brasileiro Carlos veio.", "brasileiro", "LOCATION", [("brasileiro", "DEMOGRAPHIC")]),
+        ("sv", "Eva Nilsson kom. Evas telefon.", "Eva Nilsson", "PERSON",
+         [("Eva Nilsson", "PERSON"), ("Evas", "PERSON")]),
+        ("de", "Zeuge Jan Richter kam. Richters Auto.", "Jan Richter", "PERSON",
+         [("Jan Richter", "PERSON"), ("Richters", "PERSON")]),
+    ],
+)  # fmt: skip
+def test_towns_tails_and_genitives(code: str, text: str, found: str, label: str, result: list[tuple[str, str]]) -> None:
+    assert kept(text, code, (found, label)) == result
