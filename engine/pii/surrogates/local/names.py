@@ -17,6 +17,7 @@ from engine.pii.languages.pools import read_pools
 from engine.pii.languages.synthesis import names_of
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.people import Household, Names, cased
+from engine.pii.surrogates.pools import pools
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]{2,})*")
 _PARTICLES = frozenset(
@@ -213,7 +214,7 @@ class LocalNames(Names):
             people.gender.get(key)
             or people.known.get(key, "")
             or next((people.known[fold(f)] for f in first if fold(f) in people.known), "")
-            or (_elsewhere().get(key, "") if given else "")
+            or (_elsewhere().get(key) or pools().known_given.get(key, "") if given else "")
         )
         options = self._pools.surnames
         if given:
