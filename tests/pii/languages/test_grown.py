@@ -76,6 +76,7 @@ def test_a_text_that_lost_no_letter_is_left_alone(text: str, found: str) -> None
     [  # small words, titles and particles beside a name in a text that did lose letters
         ("die Versamm- lung mit Musso in Florenz", "Musso"),
         ("die Versamm- lung, Herrn v. Binderl", "v. Binderl"),
+        ("die Versamm- lung, Herrn binderl", "binderl"),  # the text ends with the name
     ],
 )
 def test_small_words_stay_outside_in_damaged_text_too(text: str, found: str) -> None:
