@@ -82,10 +82,11 @@ class OtherLanguages:
 
 @lru_cache(maxsize=32)
 def dated_in(code: str) -> regex.Pattern[str]:
-    """Return what a date has in a language, and a span of time has not: a digit, or a month's name."""
-    stems = pack(code).data.month_stems if code in codes() else ()
-    months = rf"|(?<!\p{{L}})(?:{'|'.join(stems)})" if stems else ""
-    return regex.compile(rf"\d{months}", regex.I)
+    """Return what a date has in a language, and a span of time has not: a digit, the name of a month or of a day."""
+    data = pack(code).data if code in codes() else None
+    names = (*data.month_stems, *map(regex.escape, data.weekdays)) if data is not None else ()
+    named = rf"|(?<!\p{{L}})(?:{'|'.join(names)})" if names else ""
+    return regex.compile(rf"\d{named}", regex.I)
 
 
 def _names_nobody(surface: str, code: str) -> bool:

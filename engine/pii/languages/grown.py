@@ -105,7 +105,12 @@ def _left(text: str, span: Span, low: int, own: Pack, damaged: bool) -> Span:
 def _is_rest(text: str, start: int) -> bool:
     """Return whether a name begins with the rest of a word: in small letters, and not with a particle ("v. Hess")."""
     first = WORD.match(text, start)
-    return first is not None and text[start].islower() and first.group() not in LINKS and text[first.end() : first.end() + 1] != "."
+    return (
+        first is not None
+        and text[start].islower()
+        and first.group() not in LINKS
+        and text[first.end() : first.end() + 1] != "."
+    )
 
 
 def _right(text: str, span: Span, own: Pack, names: set[int], damaged: bool) -> Span:

@@ -28,6 +28,12 @@ AGAIN = 0.7  # score of a name found again in another case
 ARTICLE = 2  # letters of an article, at most
 SHORT = 3  # letters that a name found again has at least
 PARTICLES = LINKS | frozenset("el al bin ibn ben abu los las dos das do o' 't 's".split())
+RANKS = frozenset(
+    "lord lady sir graaf gravin baron barones keizer koning koningin prins prinses hertog comte duc duchesse roi reine "
+    "prince princesse père conde duque rey reina rei rainha dom don doña san sankt sint krahv kuningas kung drottning "
+    "greve kreivi".split()
+)
+"""Words that belong to the name behind them, though they are written small."""
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[-’'][\p{L}\p{M}]+)*")
 FIRST = regex.compile(r"([\p{L}\p{M}]+(?:[-’'][\p{L}\p{M}]+)*) +(?=\S)")
 TAIL = regex.compile(r" (\p{Ll}[\p{L}\p{M}]*)(?: \p{Ll}[\p{L}\p{M}]*)*$")
@@ -65,13 +71,13 @@ def _tidied(text: str, span: Span, own: Pack, capitals: bool) -> Span | None:
     if surface.islower():
         called = people(own.code)
         words = WORD.findall(surface)
-        unlisted = called is None and len(words) == 1 and span.label != "ORGANISATION"
+        unlisted = called is None and len(words) == 1 and span.label != "ORGANISATION" and surface not in PARTICLES
         if unlisted or (called and words and all(called.find(w) or w in own.function_words for w in words)):
             return replace(span, label="DEMOGRAPHIC", identifier_type=default_identifier_type("DEMOGRAPHIC"))
         return span
     if span.label == "PERSON" and _is_town(surface, own):
         return replace(span, label="LOCATION", identifier_type=default_identifier_type("LOCATION"))
-    span = _ended(text, span, own)
+    span = _ended(text, span, own) if span.label != "ORGANISATION" else span
     return _cut(text, span, own) if span.label == "PERSON" else span
 
 
@@ -107,7 +113,7 @@ def _leaves(word: str, text: str, first: regex.Match[str], span: Span, own: Pack
     """Return whether the first word of a person is none of the name."""
     rest = [w for w in WORD.findall(text, first.end(), span.end) if w[:1].isupper() or ELIDED.match(w)]
     low = word.lower()
-    if not rest or low in PARTICLES:
+    if not rest or low in PARTICLES or low in RANKS or (word.isupper() and len(word) > ARTICLE):
         return False
     if word.islower():
         return True

@@ -32,6 +32,8 @@ def kept(text: str, code: str, *found: tuple[str, str]) -> list[tuple[str, str]]
         ("nl", "Hij sprak met van den Berg.", "van den Berg", "van den Berg"),
         ("es", "Llamó el abogado de la Torre.", "de la Torre", "de la Torre"),
         ("de", "wir sahen von Arnim dort", "von Arnim", "von Arnim"),
+        ("nl", "Het bewind van lord Palmerston duurde.", "lord Palmerston", "lord Palmerston"),
+        ("pt", "O senhor CARA MEZ falou muito.", "CARA MEZ", "CARA MEZ"),
         ("es", "todo en minúsculas: niño pablo soler", "niño pablo soler", "niño pablo soler"),
     ],
 )
