@@ -18,6 +18,7 @@ from engine.models.builtin.shipped import word_tagger_there
 from engine.pii.languages.common import without_common
 from engine.pii.languages.grown import grown
 from engine.pii.languages.pack import codes, pack
+from engine.pii.languages.tidy import tidied, without_codes
 from engine.pii.spans import Span, default_identifier_type
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class OtherLanguages:
         rows = self._tagged(texts, languages, stop)
         for row, text, code in zip(rows, texts, languages):
             cancel.check(stop)
-            row[:] = grown(text, without_common(text, row, code), code) if code in codes() else row
-            row += self._rules.find(text, code)
+            if code in codes():
+                row[:] = tidied(text, grown(text, without_common(text, row, code), code), code)
+            row[:] = without_codes(row + self._rules.find(text, code))
             row[:] = [s for s in row if not _names_nobody(text[s.start : s.end], code)]
         return rows
 
@@ -80,10 +82,11 @@ class OtherLanguages:
 
 @lru_cache(maxsize=32)
 def dated_in(code: str) -> regex.Pattern[str]:
-    """Return what a date has in a language, and a span of time has not: a digit, or a month's name."""
-    stems = pack(code).data.month_stems if code in codes() else ()
-    months = rf"|(?<!\p{{L}})(?:{'|'.join(stems)})" if stems else ""
-    return regex.compile(rf"\d{months}", regex.I)
+    """Return what a date has in a language, and a span of time has not: a digit, the name of a month or of a day."""
+    data = pack(code).data if code in codes() else None
+    names = (*data.month_stems, *map(regex.escape, data.weekdays)) if data is not None else ()
+    named = rf"|(?<!\p{{L}})(?:{'|'.join(names)})" if names else ""
+    return regex.compile(rf"\d{named}", regex.I)
 
 
 def _names_nobody(surface: str, code: str) -> bool:

@@ -1,9 +1,11 @@
 """A person's name to its full extent, in languages whose pack says which ranks stand before one.
 
 What the tagger found of a name grows to the rank, the particle and the initials before it ("Gräfin Emma", "General von
-Hess", "J. K. Lind"), to letters set apart or broken off by a line's end ("W e l e k Maria", "Gran n i ch Johann",
-"Musso lini"), to a genitive with an apostrophe, and in lists of people to the surname that stands before a forename
-("Welk Maria, Magd,"). A word of letters set apart that is no common one is a name too.
+Hess", "J. K. Lind"), to a genitive with an apostrophe, and in lists of people to the surname that stands before a
+forename ("Welk Maria, Magd,"). Where a text shows elsewhere that letters were lost or set apart in it, as misread
+print does, a name grows to such letters as well ("W e l e k Maria", "Gran n i ch Johann", "Musso lini"); in a text
+without such a sign nothing of it is done, since "Jena gelocht" looks the same as "Musso lini". A word of letters set
+apart that is no common one is a name too.
 
 Privacy posture: works on one text in memory; returns positions.
 """
@@ -41,6 +43,11 @@ INITIALS = regex.compile(r"(?<![\p{L}\p{M}\d.])(?:\p{Lu}\.[ -]?){1,3}$")
 APART = regex.compile(
     r"(?<![\p{L}\p{M}\d.-])(?:\p{Lu}\. )?\p{Lu}\p{L}?(?: \p{L}{1,2}){2}(?: \p{L}{1,3}){1,15}(?![\p{L}\p{M}])"
 )
+SPACED = regex.compile(r"(?<![\p{L}\p{M}.'’-])(?:\p{L} \p{L} \p{L}|\p{Ll} \p{Ll})(?![\p{L}\p{M}.)])")
+BROKEN = regex.compile(r"\p{Ll}{2}- (\p{Ll}{2,})")
+MISREAD = regex.compile(r"\p{L}[«»^°~<>■]+\p{Ll}|\p{Ll}[à^]")
+"""Signs of lost letters: letters set apart, a hyphen within a line that breaks a word, marks inside a word."""
+SMALL = LINKS | frozenset("um so ja da wo ab et du nun bzw beziehungsweise".split())
 LAST_PIECE = regex.compile(r" (\p{L}{1,3})$")
 PARTICLE = regex.compile(r" (?:von|v[.,]|van|zu|zur|zum) ")
 
@@ -54,29 +61,38 @@ def grown(text: str, spans: Sequence[Span], code: str) -> list[Span]:
     others = [s for s in spans if not _person(s)]
     names = {s.start for s in spans if s.label in NAME_LABELS and s.score >= ACCEPTED}
     out: list[Span] = []
+    damaged = shows_damage(text, own)
     for span in rows:
         low = out[-1].end if out else 0
-        one = _right(text, _left(text, span, low, own), own, names)
-        if out and (one.start < out[-1].end or _one_name(text, out[-1], one, own)):
+        one = _right(text, _left(text, span, low, own, damaged), own, names, damaged)
+        if out and (one.start < out[-1].end or (damaged and _one_name(text, out[-1], one, own))):
             out[-1] = replace(out[-1], end=max(one.end, out[-1].end), score=max(one.score, out[-1].score))
         else:
             out.append(one)
     return others + out + _set_apart(text, own, out)
 
 
+def shows_damage(text: str, own: Pack) -> bool:
+    """Return whether a text has a sign that letters in it were lost, misread or set apart."""
+    if SPACED.search(text) or MISREAD.search(text):
+        return True
+    known = own.function_words | SMALL | common_words(own.code)
+    return any(match.group(1) not in known for match in BROKEN.finditer(text))
+
+
 def _person(span: Span) -> bool:
     return span.label == "PERSON" and span.recogniser in MODELS and span.score >= ACCEPTED
 
 
-def _left(text: str, span: Span, low: int, own: Pack) -> Span:
+def _left(text: str, span: Span, low: int, own: Pack, damaged: bool) -> Span:
     """Return the span with the letters, the surname, the initials and the rank that stand before it."""
     start = span.start - (text[span.start] == "." and span.start > low)
     window = text[max(low, start - REACH) : start]
-    pieces, entry = PIECES.search(window), ENTRY.search(window)
-    head = HEAD.search(window) if text[start].islower() and WORD.match(text, start).group() not in LINKS else None
+    pieces, entry = PIECES.search(window) if damaged else None, ENTRY.search(window)
+    head = HEAD.search(window) if damaged and _is_rest(text, start) else None
     if pieces is not None and _apart(pieces.group(), own):
         start -= len(pieces.group())
-    elif head is not None and not _worded(head.group(), own):
+    elif head is not None and not _worded(head.group(), own) and _surname(head.group(), own):
         start -= len(head.group())
     elif entry is not None and _lone(text, span) and _surname(entry.group(), own):
         start -= len(entry.group())
@@ -86,20 +102,31 @@ def _left(text: str, span: Span, low: int, own: Pack) -> Span:
     return replace(span, start=start)
 
 
-def _right(text: str, span: Span, own: Pack, names: set[int]) -> Span:
+def _is_rest(text: str, start: int) -> bool:
+    """Return whether a name begins with the rest of a word: in small letters, and not with a particle ("v. Hess")."""
+    first = WORD.match(text, start)
+    return (
+        first is not None
+        and text[start].islower()
+        and first.group() not in LINKS
+        and text[first.end() : first.end() + 1] != "."
+    )
+
+
+def _right(text: str, span: Span, own: Pack, names: set[int], damaged: bool) -> Span:
     """Return the span with broken-off letters after it, with the genitive and the particle before another name."""
     end, apart = span.end, False
     if text[end - 1] == "-" and (rest := AFTER_HYPHEN.match(text, end)) is not None:
         end = rest.end() if rest.group().strip() not in common_words(own.code) else end
-    half = OTHER_HALF.match(text, end)
+    half = OTHER_HALF.match(text, end) if damaged else None
     if half is not None and _is_half(text, span, half.group(1), own):
         end = half.end()
-    while (piece := PIECE_AFTER.match(text, end)) is not None:
+    while damaged and (piece := PIECE_AFTER.match(text, end)) is not None:
         letters = piece.group(1)
-        if letters in own.function_words or (len(letters) > SHORT and not apart):
+        if letters in own.function_words or (not apart and (len(letters) > SHORT or letters in SMALL)):
             break
         end, apart = piece.end(), True
-    while (junk := JUNK.match(text, end)) is not None:
+    while damaged and (junk := JUNK.match(text, end)) is not None:
         end = junk.end()
     genitive = GENITIVE.match(text, end)
     end = genitive.end() if genitive is not None else end
@@ -150,7 +177,7 @@ def _is_half(text: str, span: Span, rest: str, own: Pack) -> bool:
         and len(last[0]) <= HALF
         and last[0] not in _names(own.code)
         and rest not in common_words(own.code)
-        and rest not in own.function_words
+        and rest not in own.function_words | SMALL
     )
 
 

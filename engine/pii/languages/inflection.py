@@ -9,12 +9,15 @@ Privacy posture: works on single words in memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 NOMINATIVE, GENITIVE, PARTITIVE = "nom", "gen", "par"
 INNER, OUTER = frozenset({"ine", "ela", "ill"}), frozenset({"all", "ade", "abl"})
 VOWELS = frozenset("aeiouyõäöüåéèáíóúà")
+LIGHT = re.compile(r"[aeiouyõäöü].*[^aeiouyõäöü][aeiouyõäöü][^aeiouyõäöü]$")
+"""A word of two syllables or more whose last one is short and closed: Peeter, Margus; not Raudsepp, Jõesaar."""
 SAME, UNKNOWN = "=", "?"
 BACK, FRONT = frozenset("aouáóúà"), frozenset("äöyõü")
 
@@ -26,7 +29,8 @@ class Inflection:
     Attributes:
         cases: what each case adds to the genitive, or to its stem. genitives: by whole word. endings: by the end of
             a word; `=` leaves it, `?` says that the table cannot tell.
-        vowel_partitive: what the partitive adds to a word that ends in a vowel, empty where there is none.
+        vowel_partitive: what the partitive adds to a word that ends in a vowel, and to the genitive of one that is
+            light (Peetrit; to the first form in -s, Margust); empty where there is none.
         last_word_only: of a full name, only the last word changes.
         harmony: an A in an ending is a or ä, as the word's last vowel of those kinds asks.
         direct: case to what it puts in the place of an ending of the first form.
@@ -79,6 +83,8 @@ class Inflection:
             return (self._direct(word, case) if self._genitive(word) is not None else None) or word
         if case == PARTITIVE and self.vowel_partitive and word[-1:].lower() in VOWELS:
             return word + self.vowel_partitive
+        if case == PARTITIVE and self.vowel_partitive and LIGHT.search(word.lower()):
+            return (word if word.endswith("s") else self.genitive(word)) + self.vowel_partitive
         if case == PARTITIVE and self.vowel_partitive:
             return self.genitive(word)
         if case == NOMINATIVE or case not in self.cases:

@@ -63,7 +63,9 @@ def expressions(code: str) -> tuple[Expression, ...]:
 
     titles = {*data.titles.f, *data.titles.m, *data.titles.any}
     titles |= {t[:1].upper() + t[1:] for t in titles}
-    title = rf"(?<![\p{{L}}\p{{M}}-])(?:{_any(titles)})\b\.?"
+    letters = {t for t in titles if len(t) == 1}  # "D. Juan"; without its point a letter is rather in "vitamina D"
+    pointed = "".join(rf"|{letter}\." for letter in sorted(letters))
+    title = rf"(?<![\p{{L}}\p{{M}}-])(?:(?:{_any(titles - letters)})\b\.?{pointed})"
     add("title", "PERSON", 0.85, rf"{title}(?: {title}){{0,3}}[ \t]{{1,2}}\K(?!(?:{_any(titles)})\b){FULL}")
     if data.ranks:
         rank = rf"(?<![\p{{L}}\p{{M}}-])(?:{_any(data.ranks)})"
@@ -94,10 +96,11 @@ def expressions(code: str) -> tuple[Expression, ...]:
         )
     month = rf"(?i:{'|'.join(data.month_stems)})\p{{Ll}}{{0,6}}"
     year = r"(?:1[5-9]|20)\d\d"
-    add("date", "DATE", 0.85, rf"\b\d{{1,2}}(?:º|er|\.)?\s?(?:(?:de|del)\s)?{month}(?:,?\s(?:(?:de|del)\s)?{year}\b)?")
+    of, then = r"\s?(?:(?:de|del)\s)?", rf"(?:,?\s(?:(?:de|del)\s)?{year}\b)?"
+    add("date", "DATE", 0.85, rf"\b\d{{1,2}}(?:º|er|\.)?{of}{month}{then}|\b\d{{1,2}}([-/]){month}\1(?:\d\d)?\d\d\b")
     add("month", "DATE", 0.75, rf"\b{month}\s(?:(?:de|del)\s)?{year}\b|\b{year}(?:\. aasta)?\s{month}")
     if data.numbers:
-        add("worded", "DATE", 0.75, rf"\b(?i:{_any(data.numbers)})\s(?:(?:de|del)\s)?{month}\b")
+        add("worded", "DATE", 0.75, rf"(?<![\p{{L}}-])(?i:{_any(data.numbers)})\s(?:(?:de|del)\s)?{month}\b{then}")
     for spec in pack(code).recognisers:
         flags = regex.MULTILINE | (regex.IGNORECASE if spec.ignore_case else 0)
         out += [Expression(spec.id, spec.label, p.score, regex.compile(p.regex, flags)) for p in spec.patterns]

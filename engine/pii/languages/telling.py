@@ -24,6 +24,7 @@ MIN_WORDS, MIN_LETTERS = 5, 24
 LEAST_HITS = 2
 FOREIGN = 3  # words that can be the other language's, for each that is English alone
 ODD = 0.25  # share of function words that outweighs a classifier which names a language without a pack
+FEW = 6  # words, of which one with a letter that English has not tells the language
 PARTICLES = frozenset(
     "de la del los las el y e i da do dos das di du des le van von vom der den die zu zur ter af yo".split()
 )
@@ -53,6 +54,8 @@ def told(text: str) -> str | None:
     guessed = told_language(" ".join(words))
     if guessed == ENGLISH:
         return ENGLISH
+    if guessed in hits and not any(len(w) > 1 for w in spoken) and _has_letters(words):
+        return guessed  # "Hageja Sander Mägi nõuab": no English word, letters that English has not
     if most and hits.get(guessed) == most:
         return guessed
     if guessed not in hits and most < max(LEAST_HITS, ODD * len(words)):  # Danish is no Swedish, Polish no Portuguese
@@ -68,13 +71,19 @@ def _other_language(words: list[str], spoken: list[str], hits: dict[str, int]) -
     Estonian and Finnish "on" or Portuguese "a", "as", "do" are function words of both. Nearly all of the record's must
     be the other language's; where none is its own alone, a letter that English has not must speak for it too.
     """
-    accented = not all(w.isascii() for w in words)
+    accented, guessed = not all(w.isascii() for w in words), told_language(" ".join(words))
     for code, own in sorted(hits.items(), key=lambda h: -h[1]):
         shared = sum(w in pack(code).function_words for w in spoken)
         only_english = sum(len(w) > 1 for w in spoken) - shared
-        if FOREIGN * only_english <= own + shared and (own or (accented and shared)):
-            return code if told_language(" ".join(words)) == code else None
+        if guessed == code and FOREIGN * only_english <= own + shared and (own or (accented and shared)):
+            return code
     return None
+
+
+def _has_letters(words: list[str]) -> bool:
+    """Return whether letters that English has not stand in more than one word, or in one of few: names have them."""
+    accented = {w for w in words if not w.isascii()}
+    return len(accented) > 1 or FEW * len(accented) >= len(words)
 
 
 def languages_of(texts: Sequence[str], setting: str = "auto") -> list[str]:

@@ -17,6 +17,7 @@ from engine.pii.surrogates import codes
 from engine.pii.surrogates.dates import shift_date
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.local import numbers
+from engine.pii.surrogates.local.ages import local_age
 from engine.pii.surrogates.local.joins import fitted
 from engine.pii.surrogates.local.names import LocalNames
 from engine.pii.surrogates.local.places import LocalPlaces
@@ -89,7 +90,7 @@ class _Unit:
             "EMAIL": self.online.email,
             "USERNAME": self.online.username,
             "URL": self.online.url,
-            "AGE": lambda v: shift_age(v, self.years),
+            "AGE": self._age,
             "DATE": self._date,
             "DEMOGRAPHIC": self._demographic,
             "MISC": lambda _: "[MISC]",
@@ -119,6 +120,10 @@ class _Unit:
             if fold(new) != fold(value) and (fold(new) not in self.forbidden or label == "QUANTITY"):
                 break
         return new
+
+    def _age(self, value: str) -> str:
+        moved = None if self.own is None else local_age(value, self.years, self.own.code)
+        return shift_age(value, self.years) if moved is None else moved
 
     def _date(self, value: str) -> str:
         if self.own is not None and (moved := numbers.local_date(value, self.days, self.own)) is not None:

@@ -48,9 +48,7 @@ def shift_age(text: str, years: int) -> str:
     """
 
     def moved(value: int) -> int:
-        step = years if value >= 18 else (years > 0) - (years < 0) if value < 6 else max(-2, min(2, years))
-        other = value + step
-        return other if 1 <= other <= OLDEST and (value < 18) == (other < 18) else value - step
+        return moved_age(value, years)
 
     def figure(match: re.Match[str]) -> str:
         value = int(match.group())
@@ -61,6 +59,13 @@ def shift_age(text: str, years: int) -> str:
     if re.search(r"\d", text):
         return re.sub(r"\d+", figure, text)
     return _WORD_NUMBER.sub(lambda m: _cased(m.group(), _age_word(word_value(m.group()), moved)), text)
+
+
+def moved_age(value: int, years: int) -> int:
+    """Return an age moved by `years`, less for children; children and adults stay what they are, nobody passes 89."""
+    step = years if value >= 18 else (years > 0) - (years < 0) if value < 6 else max(-2, min(2, years))
+    other = value + step
+    return other if 1 <= other <= OLDEST and (value < 18) == (other < 18) else value - step
 
 
 def _age_word(value: int, moved: Callable[[int], int]) -> str:

@@ -76,7 +76,32 @@ REGIONS = {  # as the country itself writes them, where the list has English nam
         "South Holland": "Zuid-Holland",
     },
     "pt": {"Azores": "Açores"},
+    "de": {
+        "Bavaria": "Bayern", "Lower Saxony": "Niedersachsen", "Saxony": "Sachsen", "Saxony-Anhalt": "Sachsen-Anhalt",
+        "Mecklenburg-Western Pomerania": "Mecklenburg-Vorpommern", "Thuringia": "Thüringen", "Land Berlin": "Berlin",
+    },
+    "es": {
+        "Andalucia": "Andalucía", "Aragon": "Aragón", "Cataluna": "Cataluña", "Pais Vasco": "País Vasco",
+        "Castilla - Leon": "Castilla y León", "Castilla - La Mancha": "Castilla-La Mancha",
+    },
 }  # fmt: skip
+BY_POST = frozenset({"fi", "nl", "pt", "sv"})  # of two villages of one name, the one with more post
+SEX = {  # where a list has it wrong, or has a name of both and the wrong one first
+    "de": {"Ada": "f", "Olav": "m"},
+    "es": {"José": "m"},
+    "sv": dict.fromkeys("Abdi Ahmed Ali Hassan Hussein Ibrahim Mohamed Mohammed".split(), "m"),
+}
+SPELT = {"es": {"Adadia": "Abadía", "Hervia": "Hevia", "Múñiz": "Muñiz"}, "fr": {"Alexandrie": "Alexandrine"}}
+TOWNS = {
+    "es": {
+        "Cadiz": "Cádiz", "Huercal-Overa": "Huércal-Overa", "San Miguel De Abona": "San Miguel de Abona",
+        "San Cristobal": "San Cristóbal",
+    },
+}  # fmt: skip
+NO_NAMES = {  # what lists have beside names
+    "de": frozenset({"Carmine", "Koch II", "Dussen van", "Ditschlerin", "Langern", "Gute", "Killer"}),
+    "sv": frozenset({"Del"}),
+}
 
 
 @dataclass(frozen=True)
@@ -127,6 +152,13 @@ def names(data: Path, source: Source) -> pd.DataFrame:
         rows += [
             (n, "forename", {"w": "f", "m": "m"}.get(s, "")) for n, s in zip(berlin["name"][:600], berlin["sex"][:600])
         ]
+    sexes, spelt = SEX.get(source.code, {}), SPELT.get(source.code, {})
+    out = NO_NAMES.get(source.code, frozenset())
+    rows = [
+        (spelt.get(n, n), kind, sexes.get(n, sex) if kind == "forename" else sex)
+        for n, kind, sex in rows
+        if n not in out
+    ]
     table = pd.DataFrame([r for r in rows if NAME.fullmatch(r[0])], columns=["name", "kind", "sex"])
     table = table.drop_duplicates(["name", "kind"])
     return pd.concat([part[:MOST_NAMES] for _, part in table.groupby(["kind", "sex"], sort=True)])
@@ -141,13 +173,15 @@ def places(data: Path, source: Source) -> pd.DataFrame:
     """Return name, kind (town, region or street), region and postcode of one country."""
     world = pd.read_csv(data / "world_cities_geonames_CCBY.csv.gz", keep_default_na=False)
     posts = pd.read_csv(data / f"places_{source.postcodes}_geonames_CCBY.csv.gz", dtype=str, keep_default_na=False)
-    if source.code in REGIONS or source.code == "sv":  # of two villages of one name, the one with more post
+    if source.code in BY_POST:
         posts = posts[posts["place"].map(str.istitle) | posts["place"].str.contains("[-' ]")]
         posts = posts.assign(n=posts["n"].astype(int)).sort_values(
             ["n", "place"], ascending=[False, True], kind="stable"
         )
-        posts["state"] = posts["state"].replace(REGIONS.get(source.code, {}))
-    posts = posts[~posts["place"].str.endswith(" As")].drop_duplicates("place")  # Finnish railway stations
+    posts["state"] = posts["state"].replace(REGIONS.get(source.code, {}))
+    posts = posts[~posts["place"].str.endswith((" As", " Kk", " Tl", " St"))]  # Finnish stations, churches, districts
+    posts = posts[posts["place"] != "Oys"].drop_duplicates("place")  # a hospital
+    posts["zipcode"] = posts["zipcode"].str.replace(" CEDEX.*", "", regex=True)  # what stands behind a firm's box
     post = dict(zip(posts["place"], zip(posts["state"], posts["zipcode"])))
     towns = world[world["country"] == source.land]["name"].tolist()
     if source.more_towns == "all":  # few towns of size
@@ -160,6 +194,8 @@ def places(data: Path, source: Source) -> pd.DataFrame:
         streets = pd.read_csv(data / "et_streets_estnltk.csv.gz", keep_default_na=False)["name"]
         kept = [s for s in _street_stems(streets) if STREET.fullmatch(s)]
         rows += [(s, "street", "", "") for s in kept[:: max(1, len(kept) // 900)]]
+    spelt = TOWNS.get(source.code, {})
+    rows = [(spelt.get(name, name), *rest) for name, *rest in rows]
     return pd.DataFrame(rows, columns=["name", "kind", "region", "postcode"])
 
 

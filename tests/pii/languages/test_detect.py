@@ -11,6 +11,7 @@ from engine.errors import UserError
 from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.records import detect_records
 from engine.pii.detect.settings import DetectorSettings
+from engine.pii.languages.detect import dated_in
 
 ENGLISH = (
     "Dr Alice Whitmore saw Mr Bogdan Nowak at Leeds General Infirmary on 4 May 2019 and wrote to his wife about it."
@@ -139,3 +140,12 @@ def test_a_form_of_address_alone_is_nobody(detector: RecordDetector) -> None:
     ):
         (row,) = detector.find([text], languages=[code])
         assert address not in {text[s.start : s.end].rstrip(".") for s in row}
+
+
+@pytest.mark.parametrize(
+    ("code", "day", "span"),
+    [("et", "neljapäeval", "tänavu"), ("de", "am Dienstag", "dieses Jahr"), ("pt", "segunda-feira", "este ano")],
+)
+def test_a_day_of_the_week_is_a_date_as_it_is_in_english(code: str, day: str, span: str) -> None:
+    assert dated_in(code).search(day)
+    assert not dated_in(code).search(span)

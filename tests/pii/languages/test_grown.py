@@ -24,10 +24,10 @@ def persons(text: str, *found: str, label: str = "PERSON") -> list[str]:
         ("Der General von Psuelen sprach.", ["Psuelen"], ["von Psuelen"]),  # a title's particle
         ("in der Sache J. K. Lindqvarn", ["Lindqvarn"], ["J. K. Lindqvarn"]),
         ("Es starb: W e l e k Maria, Magd.", ["Maria"], ["W e l e k Maria"]),  # letters set apart
-        ("Es starb: Schif f mann Franz, Koch.", ["mann", "Franz"], ["Schif f mann", "Franz"]),
+        ("Es starb vor- gestrn: Schif f mann Franz, Koch.", ["mann", "Franz"], ["Schif f mann", "Franz"]),
         ("Es starb: Gran n i ch Johann, Koch.", ["Gran", "Johann"], ["Gran n i ch Johann"]),
         ("Es starb: Welkgruber Maria, Magd.", ["Maria"], ["Welkgruber Maria"]),  # a list, the surname in front
-        ("als sich Musso lini erhob", ["Musso"], ["Musso lini"]),  # a line's end broke it
+        ("als sich Musso lini zur Versamm- lung erhob", ["Musso"], ["Musso lini"]),  # a line's end broke it
         ("das Ansuchen des Mathias Holz- nerik", ["Mathias Holz-"], ["Mathias Holz- nerik"]),
         ("Kossuther's Verwaltung", ["Kossuther"], ["Kossuther's"]),
         ("Herr Fraa««sco sang", ["Fraa"], ["Fraa««sco"]),  # letters misread
@@ -51,6 +51,36 @@ def test_a_name_is_whole(text: str, found: list[str], whole: list[str]) -> None:
 )
 def test_what_is_none_of_a_name_stays_outside(text: str, found: str) -> None:
     assert [p for p in persons(text, found) if found in p] == [found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [  # the same shapes in a text that lost no letter: as they came from letters, decisions and sentences of today
+        ("Herr Felix Richter aß die halbe Portion.", "Felix Richter"),
+        ("Visite mit Dr. Helga Krause um 8.30 Uhr.", "Helga Krause"),
+        ("Konsil durch Dr. Birgit Werner am 2. März 2022.", "Birgit Werner"),
+        ("vgl. Widmann in Widmann / Mayer, Absatz 2 Buchstabe b des Gesetzes", "Widmann"),
+        ("mit dem Eingangsdatum von Jena gelocht worden", "Jena"),
+        ("Herr Lurch entblößte sein Gesicht.", "Lurch"),
+        ("Molly krallte sich eine Schachtel.", "Molly"),
+        ("Wie Alexander so sprechen kann, ein- bis zweimal, Vor- und Nachname", "Alexander"),
+        ("Schmidt|oder Meyer", "Schmidt"),
+    ],
+)
+def test_a_text_that_lost_no_letter_is_left_alone(text: str, found: str) -> None:
+    assert persons(text, found) == [found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [  # small words, titles and particles beside a name in a text that did lose letters
+        ("die Versamm- lung mit Musso in Florenz", "Musso"),
+        ("die Versamm- lung, Herrn v. Binderl", "v. Binderl"),
+        ("die Versamm- lung, Herrn binderl", "binderl"),  # the text ends with the name
+    ],
+)
+def test_small_words_stay_outside_in_damaged_text_too(text: str, found: str) -> None:
+    assert persons(text, found) == [found]
 
 
 def test_a_particle_joins_a_name_to_the_place_behind_it() -> None:

@@ -99,6 +99,50 @@ class TestPack:
                 list(expression.pattern.finditer(probe, timeout=1.0))
 
 
+def found_in(rules: LanguageRules, text: str, code: str) -> set[tuple[str, str]]:
+    return {(text[s.start : s.end], s.label) for s in rules.find(text, code)}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "date"),
+    [
+        ("fr", "vu le 12 oct. 2020 à", "12 oct. 2020"),
+        ("fr", "le dix-sept mars 1998 elle", "dix-sept mars 1998"),
+        ("es", "el 3-ene-2019 ingresó", "3-ene-2019"),
+        ("es", "el diecisiete de mayo de 1999", "diecisiete de mayo de 1999"),
+        ("pt", "em 12 fev 2020 foi", "12 fev 2020"),
+        ("pt", "em 3 de out. de 2019", "3 de out. de 2019"),
+        ("nl", "op 12 okt 2020 gezien", "12 okt 2020"),
+        ("nl", "op 3 jan. 2019 gezien", "3 jan. 2019"),
+        ("sv", "den 12 okt 2020 kom", "12 okt 2020"),
+        ("sv", "den sjuttonde maj kom", "sjuttonde maj"),
+        ("de", "am 12. Mrz. 2020 war", "12. Mrz. 2020"),
+        ("de", "am einundzwanzigsten Mai 1999 war", "einundzwanzigsten Mai 1999"),
+        ("et", "12. dets 2019 käis", "12. dets 2019"),
+        ("et", "3. mail 2019 käis", "3. mail 2019"),
+    ],
+)
+def test_months_cut_short_and_days_in_words(rules: LanguageRules, code: str, text: str, date: str) -> None:
+    assert (date, "DATE") in found_in(rules, text, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [  # words that begin as a month does, letters that are no title, spans of time, units
+        ("fr", "Douleurs dans les 2 mains, il a 2 maisons et 3 mais."),
+        ("nl", "Met 2 meisjes en 3 jongens, 5000 IE heparine."),
+        ("es", "Vive con 2 mayores; vitamina D Calcio baja."),
+        ("pt", "Os 2 maiores problemas, já foi um mar."),
+        ("sv", "Med 2 marsvin och 1 majoritet, Behandlingsplan 3."),
+        ("de", "Er aß 3 Maiskolben, vor 5 J. operiert."),
+        ("et", "Tal on 2 maitset; 5 aastat tagasi; elab Tartus 5 aastat; Meie linnas on."),
+        ("fi", "Seurattu 5 v. ajan."),
+    ],
+)
+def test_what_only_looks_like_something_is_left(rules: LanguageRules, code: str, text: str) -> None:
+    assert not found_in(rules, text, code)
+
+
 def broken(tmp_path, monkeypatch, change: dict[str, object]) -> None:
     """Read a copy of the Estonian pack with fields changed."""
     shutil.copytree(FOLDER, tmp_path / "languages")
@@ -130,6 +174,16 @@ def test_a_broken_pack_stops(tmp_path, monkeypatch, change: dict[str, object], s
 def test_no_pack() -> None:
     with pytest.raises(UserError, match="no pack for 'xx'"):
         pack("xx")
+
+
+@pytest.mark.parametrize("code", codes())
+def test_pools_are_of_their_language(code: str) -> None:
+    pools = read_pools(code)
+    assert not set(pools.female) & set(pools.male)
+    assert not set(pools.female) & {"Ahmed", "Ali", "Hassan", "José", "Mohamed", "Olav"}
+    assert not {*pools.regions, *(t.region for t in pools.towns)} & {"Bavaria", "Saxony", "Cataluna", "Aragon"}
+    assert all(not t.postcode or regex.fullmatch(r"[\dA-Z -]+", t.postcode) for t in pools.towns)
+    assert not any("CEDEX" in t.postcode for t in pools.towns)
 
 
 def test_pools_hold_no_time_of_writing() -> None:

@@ -36,6 +36,24 @@ def test_words_of_two_languages(text: str, code: str | None) -> None:
     assert told(text) == code
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [  # short records of names and few words, which no list of function words tells
+        ("Hageja Sander Mägi nõuab kostjalt Epp Lepikult 500 eurot.", "et"),
+        ("Lääkäri Anna Mäkelä tapasi Pekka Niemisen vaimon Sirkka Niemisen.", "fi"),
+        ("67-vuotias eläkeläinen Tuomas Laine on syntynyt Kuopiossa.", "fi"),  # English has "on" too, as Estonian
+        ("Le témoin Karim Benali, de nationalité algérienne, a déclaré la vérité.", "fr"),
+        ("Hej Johan! Vi ses på lördag i Uppsala. Vänliga hälsningar, Birgitta Holm", "sv"),
+        ("Herr Felix Vogt, geboren am 12.03.1956, stellte sich am 3. Mai in der Charité vor.", "de"),
+        ("A ella no me la he encontrado en casa.", "es"),
+        ("Billing address: Noelle Martinsson, 1593 Pagari 18 Suite 932, Põlluküla", None),  # one name tells nothing
+        ("Dx: HTN, DM2. Seen with son José, R knee pain x3d, ROM full, NKDA", "en"),
+    ],
+)
+def test_short_records_by_their_letters(text: str, code: str | None) -> None:
+    assert told(text) == code
+
+
 def test_what_cannot_be_told_goes_with_most_of_the_corpus() -> None:
     assert languages_of([SENTENCES["et"]] * 3 + ["Tamm, 5."]) == ["et"] * 4
     assert languages_of([SENTENCES["et"], ENGLISH, "Tamm, 5."])[2] == "en"

@@ -15,6 +15,8 @@ from engine.pii.spans import Span
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.local import numbers
+from engine.pii.surrogates.local.ages import local_age
+from engine.pii.surrogates.numbers import shift_age
 
 KEYS = [bytes([i]) * 16 for i in range(25)]
 
@@ -383,3 +385,77 @@ def test_who_is_retired_stays_so(code: str, written: str, made: str) -> None:
     for key in KEYS:
         _, (new,) = replaced(f"ta {{DEMOGRAPHIC:{written}}} oli", code, key)
         assert re.fullmatch(made, new), new
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_titles_ranks_and_forenames_keep_their_places(key: bytes) -> None:
+    pools = read_pools("de")
+    _, (named, again) = replaced("Der Zeuge {PERSON:Thomas Richter} kam. {PERSON:Richter} ging.", "de", key)
+    assert named.split()[0] in pools.male  # a title behind a forename is a surname
+    assert named.split()[1] != "Richter"
+    assert again in {named.split()[1], "Richter"}  # alone it can be the judge
+    _, (lady,) = replaced("Die {PERSON:Gräfin Elisabeth} kam.", "de", key)
+    assert lady.split()[0] == "Gräfin"
+    assert lady.split()[1] in pools.female
+    _, (sister,) = replaced("Seine {PERSON:Schwester Petra} kam.", "de", key)
+    assert sister.split()[1] in pools.female  # no surname stands alone behind "Schwester" where a forename stood
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_who_is_known_elsewhere_keeps_the_sex(key: bytes) -> None:
+    for written in ("Birgitta Holm", "Giulia Conti"):  # of the Swedish and of the English list
+        _, (name,) = replaced(f"Hier {{PERSON:{written}}} est venue.", "fr", key)
+        assert name.split()[0] in read_pools("fr").female
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "days", "expected"),
+    [
+        ("fr", "dix-sept mars 2018", 40, "mars|avril"),  # "sept" is no September here
+        ("de", "siebzehnten März 2018", 40, "April"),
+        ("es", "diecisiete de mayo", 40, "junio"),
+        ("nl", "12 mrt 2020", 40, "21 apr 2020"),
+        ("nl", "12 feb 2020", 30, "13 mrt 2020"),
+        ("fr", "12 juin 2020", -11, "1er juin 2020"),
+        ("fr", "1er juin 2020", 1, "2 juin 2020"),
+        ("es", "3-ene-2019", 31, "3-feb-2019"),
+        ("et", "12. dets 2019", 31, "12. jaan 2020"),
+    ],
+)
+def test_days_in_words_and_months_cut_short(code: str, value: str, days: int, expected: str) -> None:
+    made = numbers.local_date(value, days, pack(code))
+    assert made is not None
+    if value[0].isdigit():
+        assert made == expected
+    else:
+        assert re.search(rf"\b(?:{expected})\b", made)
+        assert made.split()[0] in pack(code).data.numbers
+        assert made.split()[0] != value.split()[0]
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "years", "expected"),
+    [
+        ("es", "setenta y dos años de edad", -4, "sesenta y ocho años de edad"),
+        ("es", "veintidós años", 3, "veinticinco años"),
+        ("es", "treinta y uno", 1, "treinta y dos"),
+        ("de", "siebenundsechzigjähriger", 2, "neunundsechzigjähriger"),
+        ("de", "dreißigjährige", 1, "einunddreißigjährige"),
+        ("es", "67 años", 2, "69 años"),
+        ("es", "noventa y tres años", 2, "ochenta y nueve años"),
+    ],
+)
+def test_ages_in_words(code: str, value: str, years: int, expected: str) -> None:
+    made = local_age(value, years, code)
+    assert (shift_age(value, years) if made is None else made) == expected
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_floors_contractions_and_kinds_in_cases(key: bytes) -> None:
+    _, (address,) = replaced("Vive en {LOCATION:Calle Mayor 12, 3º A}.", "es", key)
+    assert re.fullmatch(r"(?:Calle|Avenida|Plaza)(?: de)? [^,]+?,? \d+, \dº [A-Z]", address)
+    _, (floor,) = replaced("Mora na {ADDRESS:Rua das Flores, 12, 3.º Esq}.", "pt", key)
+    assert re.fullmatch(r"Rua [^,]+, \d+, \d\.º Esq", floor)
+    assert not re.search(r"\bde Les? ", replaced("au {ORGANISATION:Tribunal judiciaire de Lille}", "fr", key)[0])
+    hospital = replaced("Ta saadeti {ORGANISATION:Tartu Ülikooli Kliinikumisse}.", "et", key)[0]
+    assert hospital.endswith("Ülikooli Kliinikumisse.")

@@ -9,8 +9,11 @@ _DE_AT_END = re.compile(r"\b([Dd])(e |[’'])\Z")
 
 
 def elided(text: str, code: str) -> str:
-    """Return a surrogate with "de" shortened before a vowel, in French."""
-    return re.sub(rf"\b([Dd])e (?=[{_OPEN}])", r"\1'", text) if code == "fr" else text
+    """Return a surrogate with "de" shortened before a vowel and drawn together with an article, in French."""
+    if code != "fr":
+        return text
+    text = re.sub(r"\b([Dd])e Le(s?) (?=\w)", lambda m: m.group(1) + ("es " if m.group(2) else "u "), text)
+    return re.sub(rf"\b([Dd])e (?=[{_OPEN}])", r"\1'", text)
 
 
 def fitted(between: str, new: str, code: str) -> str:

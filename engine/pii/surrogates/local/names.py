@@ -7,20 +7,23 @@ stood in. Where the first form of a name is its genitive too, so is the surrogat
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from engine.pii.languages.inflection import GENITIVE, NOMINATIVE
-from engine.pii.languages.pack import Pack, pack
+from engine.pii.languages.pack import Pack, codes, pack
 from engine.pii.languages.pools import read_pools
 from engine.pii.languages.synthesis import names_of
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.people import Household, Names, cased
+from engine.pii.surrogates.pools import pools
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]{2,})*")
 _PARTICLES = frozenset(
     "van von vom zu zum zur de der den del la las los le du des da dos do das af av ten ter y e i und ja".split()
 )
+_LADIES = frozenset({"freifrau", "lady"})  # ranks of women that do not end in -in
 _TRIES = 40
 _SAFE_ENDINGS = frozenset({"le", "lt", "ga", "sse"})  # believed of a word that no list holds; names end in others too
 
@@ -33,6 +36,16 @@ def _known(code: str) -> tuple[dict[str, str], frozenset[str]]:
     for name in {fold(n) for n in pools.female} & {fold(n) for n in pools.male}:
         given[name] = ""
     return given, frozenset((*pools.forenames, *pools.surnames))
+
+
+@lru_cache(maxsize=1)
+def _elsewhere() -> dict[str, str]:
+    """Return the sex of forenames of all packs, of those that are one sex wherever they are known."""
+    found: dict[str, set[str]] = {}
+    for code in codes():
+        for name, sex in _known(code)[0].items():
+            found.setdefault(name, set()).add(sex)
+    return {name: sex for name, (sex, *more) in found.items() if not more}
 
 
 class Forms:
@@ -102,18 +115,30 @@ class LocalHousehold(Household):
         own = pack(self.code)
         self.forms = Forms(own)
         titles = own.data.titles
-        self.sexes = {fold(t): "f" for t in titles.f} | {fold(t): "m" for t in titles.m}
+        ranks = {fold(r): "f" if fold(r).endswith("in") or fold(r) in _LADIES else "m" for r in own.data.ranks}
+        self.sexes = ranks | {fold(t): "f" for t in titles.f} | {fold(t): "m" for t in titles.m}
         self.titles = frozenset(self.sexes) | {fold(w) for t in titles.any for w in re.findall(r"\w+", t)}
         self.known = _known(self.code)[0]
+        self.families = frozenset(map(fold, read_pools(self.code).surnames))
+
+    def untitled(self, tokens: Sequence[str]) -> list[bool]:
+        """Return which tokens of a mention are of the name; a title behind a forename is one (Thomas Richter)."""
+        named = [fold(t) not in self.titles for t in tokens]
+        if len(tokens) > 1 and not named[-1] and fold(tokens[-2]) in self.known and named[-2]:
+            named[-1] = True
+        return named
 
     def observe(self, mention: str, before: str) -> None:
         """Take in one mention and the text just before it."""
         words = [[t for t in _TOKEN.findall(word) if len(t) > 1] for word in mention.split()]
         tokens = [t for word in words for t in word]
         near = [fold(t) for t in _TOKEN.findall(before)[-1:]]
-        titles = [t for t in (*map(fold, tokens), *near) if t in self.titles]
+        own_words = self.untitled(tokens)
+        title_words = [fold(t) for t, is_name in zip(tokens, own_words) if not is_name]
+        titles = [t for t in (*title_words, *near) if t in self.titles]
         sex = next((self.sexes[t] for t in titles if t in self.sexes), "")
-        named = [[t for t in word if fold(t) not in self.titles and fold(t) not in _PARTICLES] for word in words]
+        is_name = iter(own_words)
+        named = [[t for t in word if next(is_name) and fold(t) not in _PARTICLES] for word in words]
         named = [word for word in named if word]
         keys = [[self.forms.see(t) for t in word] for word in named]
         if "," in mention and len(keys) > 1:
@@ -130,8 +155,8 @@ class LocalHousehold(Household):
             own = [self.known[k] for k in (*given, *(fold(n) for w in named[:count] for n in w)) if self.known.get(k)]
             if sex or own:
                 self.gender.update(dict.fromkeys(given, sex or own[0]))
-        elif keys and titles:
-            self.surnames.update(keys[0])
+        elif keys and titles and not (fold(named[0][0]) in self.known and fold(named[0][0]) not in self.families):
+            self.surnames.update(keys[0])  # "Frau Anna" is no surname
 
     def is_given(self, token: str) -> bool:
         """Return whether the token is a given name here."""
@@ -154,14 +179,16 @@ class LocalNames(Names):
         """Return the mention with every name token replaced; titles, particles and marks stay."""
         if re.fullmatch(r"[^\W\d_]\.?[ -]?(?:[A-Z]\.?[ -]?){0,2}", mention):
             return self._initials(mention)
-        tokens = [m for m in _TOKEN.finditer(mention) if fold(m.group()) not in self._people.titles]
+        found = list(_TOKEN.finditer(mention))
+        tokens = [m for m, own in zip(found, self._people.untitled([m.group() for m in found])) if own]
         if not tokens:
             return self._alone(mention)
+        starts = {m.start() for m in tokens}
         owner = next((self._people.forms.read(m.group())[0] for m in reversed(tokens) if len(m.group()) > 1), "")
 
         def token(match: re.Match[str]) -> str:
             word = match.group()
-            if fold(word) in self._people.titles or (fold(word) in _PARTICLES and word.islower()):
+            if match.start() not in starts or (fold(word) in _PARTICLES and word.islower()):
                 return word
             if len(word) == 1:
                 return self._initial(fold(word), owner)
@@ -187,6 +214,7 @@ class LocalNames(Names):
             people.gender.get(key)
             or people.known.get(key, "")
             or next((people.known[fold(f)] for f in first if fold(f) in people.known), "")
+            or (_elsewhere().get(key) or pools().known_given.get(key, "") if given else "")
         )
         options = self._pools.surnames
         if given:

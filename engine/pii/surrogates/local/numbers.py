@@ -13,6 +13,15 @@ from engine.pii.surrogates.keyed import Draw
 from engine.pii.surrogates.people import cased
 
 _TRIES = 200
+_CUT = {"mrt": 3, "mrz": 3, "veebr": 2, "janv": 1, "févr": 2, "juil": 7}
+_OTHER = _CUT | {"jänner": 1, "feber": 2, "setiembre": 9, "fevrier": 2, "aout": 8, "decembre": 12}
+_FIRSTS = frozenset({"premier", "primero", "primeiro", "eerste", "tweede", "derde"})  # ordinals among cardinals
+_SHORT = {
+    ("nl", "maart"): "mrt", ("fr", "juin"): "juin", ("fr", "juillet"): "juil", ("et", "jaanuar"): "jaan",
+    ("et", "veebruar"): "veebr", ("et", "juuni"): "juuni", ("et", "juuli"): "juuli", ("et", "märts"): "märts",
+    ("et", "september"): "sept", ("et", "detsember"): "dets",
+}  # fmt: skip
+"""Months that are not cut to three letters."""
 _SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -111,8 +120,12 @@ def _completions(body: str, kind: NationalId) -> set[str]:
 def local_date(value: str, days: int, own: Pack) -> str | None:
     """Return a date with a month in words moved by `days`, the month in the case it stood in; None without one."""
     months = own.data.months
+    worded = _worded(value, days, own)
+    if worded is not None:
+        return worded
     match = re.search(
-        r"(?:(?P<d>(?<!\d)\d{1,2})(?P<a>(?:º|er|\.)?\s?(?:(?:de|del)\s)?))?(?P<m>[^\W\d_]{3,})(?P<b>\.?,?\s(?:(?:de|del)\s)?)?(?P<y>(?:1[5-9]|20)\d\d)?",
+        r"(?:(?P<d>(?<!\d)\d{1,2})(?P<a>[-/]|(?:º|er|\.)?\s?(?:(?:de|del)\s)?))?"
+        r"(?P<m>[^\W\d_]{3,})(?P<b>[-/]|\.?,?\s(?:(?:de|del)\s)?)?(?P<y>(?:1[5-9]|20)\d\d)?",
         value,
     )
     at = 0
@@ -135,16 +148,33 @@ def local_date(value: str, days: int, own: Pack) -> str | None:
     name = months[moved.month - 1]
     if own.inflection is not None and case != NOMINATIVE:
         name = own.inflection.inflected(name, case)
-    name = cased(match.group("m"), name[:3] if short else name)
+    name = cased(match.group("m"), _SHORT.get((own.code, name), name[:3]) if short else name)
     new = ""
     if match.group("d"):
-        mark = match.group("a").replace("er ", " ") if moved.day != 1 else match.group("a")
+        mark = match.group("a").removeprefix("er")
+        mark = "er" + mark if own.code == "fr" and moved.day == 1 else mark
         new += (f"{moved.day:02d}" if match.group("d").startswith("0") else str(moved.day)) + mark
     new += name
     if match.group("y"):
         new += (match.group("b") or " ") + str(moved.year)
         return value[: match.start()] + new + value[match.end() :]
     return value[: match.start()] + new + value[match.end("m") :]
+
+
+def _worded(value: str, days: int, own: Pack) -> str | None:
+    """Return a date whose day is in words with another such word and a month moved by a part of a year, or None.
+
+    The word is one of the same ending where there are some, since cases and kinds of numbers end alike.
+    """
+    words = sorted(own.data.numbers, key=len, reverse=True)
+    match = re.match(rf"({'|'.join(map(re.escape, words))})(\s(?:(?:de|del)\s)?)", value, re.IGNORECASE)
+    rest = None if match is None else local_date(value[match.end() :], days, own)
+    if match is None or rest is None:
+        return None
+    low = match.group(1).lower()
+    alike = [w for w in own.data.numbers if w != low and w[-3:] == low[-3:]]
+    alike = alike if len(alike) > 2 else [w for w in own.data.numbers if w != low and w not in _FIRSTS]
+    return cased(match.group(1), alike[days % len(alike)]) + match.group(2) + rest
 
 
 def weekday(value: str, days: int, own: Pack) -> str | None:
@@ -177,8 +207,7 @@ def _month(word: str, own: Pack) -> tuple[int, str, bool] | None:
             return names.index(first) + 1, case, False
     if low in names:
         return names.index(low) + 1, NOMINATIVE, False
-    other = {"jänner": 1, "setiembre": 9, "fevrier": 2, "aout": 8, "decembre": 12}
-    if low in other:
-        return other[low], NOMINATIVE, False
+    if low in _OTHER:
+        return _OTHER[low], NOMINATIVE, low in _CUT
     short = [i for i, n in enumerate(names) if len(low) in {3, 4} and n.startswith(low)]
     return (short[0] + 1, NOMINATIVE, True) if len(short) == 1 else None

@@ -17,6 +17,8 @@ from engine.pii.surrogates.places import Places
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*|\d[\w/-]*")
 _POSTCODE = re.compile(r"(?<!\d)\d{3} \d{2}(?!\d)|(?<!\d)\d{4,5}(?:-\d{3}| ?[A-Z]{2}(?!\w))?(?!\d)")
+_FLOOR = re.compile(r"\s*\d{1,2}\s?\.?\s?[ºª°o](?!\w)")
+_STREET_NUMBER = re.compile(r"[^,;\n]*[^\W\d_]{3}[^,;\n]*\d{1,4}\s*,\s*\d{1,2}\s?\.?\s?[ºª°]")
 _TRIES = 40
 _LONG_KIND = 6  # letters of a kind word that is believed at the end of a longer one
 
@@ -40,6 +42,9 @@ class LocalPlaces(Places):
         self._own, self._pools, self._people = pack(code), read_pools(code), names
         data = self._own.data
         self._kinds = {fold(w) for w in (*data.organisation_words, *data.street_words)}
+        if self._own.inflection is not None:  # Kliinikumisse
+            table = self._own.inflection
+            self._kinds |= {fold(table.inflected(w, case)) for w in data.organisation_words for case in table.cases}
         self._lands = {fold(w): w for w in data.lands}
         self._regions = {fold(w): w for w in self._pools.regions}
         self._inside, self._outside = _by_local_case(code)
@@ -47,6 +52,8 @@ class LocalPlaces(Places):
 
     def location(self, value: str) -> str:
         """Return the surrogate of a place: country for country, region for region, postcode with its town."""
+        if _STREET_NUMBER.match(value) and not _POSTCODE.match(value):
+            return self.address(value)  # a street with its floor or flat
         parts = re.split(r"(\s*[,;/\n]\s*|\s+\(|\))", value)
         return "".join(self._place(p) if i % 2 == 0 and p.strip() else p for i, p in enumerate(parts))
 
@@ -162,6 +169,9 @@ class LocalPlaces(Places):
 
     def _tail(self, part: str) -> str:
         """Return what stands for a part after a street: a floor's or flat's signs change, a town is a town."""
+        if _FLOOR.match(part):
+            draw = self._draw("floor", fold(part))
+            return re.sub(r"\d+|\b[A-Z]\b", lambda m: same_shape(m.group(), draw), part)
         if len(re.findall(r"[^\W\d_]", part)) < 4:
             draw = self._draw("flat", fold(part))
             return re.sub(r"[A-Za-z\d]+", lambda m: same_shape(m.group(), draw), part)
