@@ -64,7 +64,8 @@ def measured(
     """
     shelf = prepared.shelf
     content = None if shelf is None else shelf.take(name or key)
-    if content is None:
+    found = None if content is None else _whole(content)
+    if found is None:
         scores = len(prepared.kept.get(SCORES, []))
         kept = _measure(prepared, key, run)
         if shelf is None:
@@ -72,14 +73,16 @@ def measured(
         content = pack(kept)
         del prepared.kept.get(SCORES, [])[scores:]
         shelf.put(name or key, content)
-    return _take(prepared, unpack(content))
+        found = unpack(content)
+    return _take(prepared, found)
 
 
 def keep(prepared: Prepared, key: str, run: Callable[[Prepared], Part], name: str | None = None) -> None:
     """Measure a part and put it on the shelf, where it is not there yet; nothing is left for parts after it."""
     shelf = prepared.shelf
     assert shelf is not None
-    if shelf.take(name or key) is not None:
+    content = shelf.take(name or key)
+    if content is not None and _whole(content) is not None:
         return
     scores = len(prepared.kept.get(SCORES, []))
     content = pack(_measure(prepared, key, run))
@@ -90,10 +93,22 @@ def keep(prepared: Prepared, key: str, run: Callable[[Prepared], Part], name: st
 def take(prepared: Prepared, key: str) -> bool:
     """Take over what a kept part left for others; False where it is not on the shelf."""
     content = None if prepared.shelf is None else prepared.shelf.take(key)
-    if content is None:
+    found = None if content is None else _whole(content)
+    if found is None:
         return False
-    _take(prepared, unpack(content))
+    _take(prepared, found)
     return True
+
+
+def _whole(content: bytes) -> Kept | None:
+    """Return a kept part; None where it is none, or holds embeddings that are no numbers."""
+    from safetensors import SafetensorError
+
+    try:
+        found = unpack(content)
+    except (SafetensorError, KeyError, IndexError, TypeError, ValueError):
+        return None
+    return found if all(np.isfinite(row).all() for row in found.vectors.values()) else None
 
 
 def _measure(prepared: Prepared, key: str, run: Callable[[Prepared], Part]) -> Kept:

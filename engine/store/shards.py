@@ -172,6 +172,12 @@ def deliver(connection: Connection, shard: Shard, found: JSON) -> bool:
     return bool(connection.execute(update(shards).where(_mine(shard)).values(**values)).rowcount)
 
 
+def there(connection: Connection, shard: Shard) -> bool:
+    """Say whether a shard's result is still to come, or to be kept, whoever has it."""
+    own = (shards.c.job_id == shard.job_id) & (shards.c.number == shard.number) & (shards.c.stage == shard.stage)
+    return connection.execute(select(shards.c.number).where(own)).first() is not None
+
+
 def release(connection: Connection, shard: Shard) -> None:
     """Give a claimed shard back."""
     connection.execute(update(shards).where(_mine(shard)).values(state="open", worker=None, reached=0))

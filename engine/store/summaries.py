@@ -5,6 +5,8 @@ Privacy posture: counts and the custodian's own name for the corpus.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
@@ -21,18 +23,34 @@ def corpus_row(connection: Connection, corpus_id: str) -> CorpusRow:
     return corpus_of(row)
 
 
-def reading(connection: Connection, corpus_id: str) -> tuple[int, int]:
-    """Return how many spans of a corpus a person decided and how many records were read; looks at every record."""
-    decided, read = connection.execute(
-        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
-            record_index.c.corpus_id == corpus_id
-        )
-    ).one()
-    return int(decided), int(read)
+@dataclass(frozen=True)
+class Totals:
+    """What a corpus' records add up to.
+
+    records, reviewed: how many there are, and were read to the end. spans: in force; accepted, undecided, decided: how
+    many of them are accepted, were not looked at, and were decided by a person.
+    """
+
+    records: int
+    reviewed: int
+    spans: int
+    accepted: int
+    undecided: int
+    decided: int
 
 
-def summary(connection: Connection, row: CorpusRow, read: tuple[int, int]) -> CorpusSummary:
-    """Return a corpus' summary; `read` is its `reading`."""
+def totals(connection: Connection, corpus_id: str) -> Totals:
+    """Return what a corpus' records add up to; looks at every record, once for all that a page says of them."""
+    one = record_index.c
+    columns = (one.spans, one.accepted, one.undecided, one.decided)
+    query = select(
+        func.count(), func.count().filter(one.reviewed), *(func.coalesce(func.sum(column), 0) for column in columns)
+    ).where(one.corpus_id == corpus_id)
+    return Totals(*(int(number) for number in connection.execute(query).one()))
+
+
+def summary(connection: Connection, row: CorpusRow, read: Totals) -> CorpusSummary:
+    """Return a corpus' summary; `read` is its `totals`."""
     mine = runs.c.corpus_id == row.id
     counts = connection.execute(
         select(
@@ -46,7 +64,6 @@ def summary(connection: Connection, row: CorpusRow, read: tuple[int, int]) -> Co
     released = connection.execute(
         select(func.count()).select_from(releases).where(releases.c.corpus_id == row.id)
     ).scalar_one()
-    reviewed, looked_at = read
     return CorpusSummary(
         id=row.id,
         name=row.name,
@@ -60,11 +77,11 @@ def summary(connection: Connection, row: CorpusRow, read: tuple[int, int]) -> Co
         has_gold=bool(row.has_gold),
         detected_at=row.detected_at,
         span_source=row.span_source,
-        reviewed=reviewed,
+        reviewed=read.decided,
         runs=total,
         examined=examined,
         released=released,
-        next_step=_next_step(row, bool(reviewed or looked_at), total, done, examined, released),
+        next_step=_next_step(row, bool(read.decided or read.reviewed), total, done, examined, released),
         population=row.population,
         warnings=tuple(row.warnings),
         stale=bool(stale),

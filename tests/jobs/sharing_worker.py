@@ -1,6 +1,6 @@
 """A worker whose shards and calls are small, on a machine of its own where the environment says so: for `python -m`.
 
-Slots are the product's own: where shards end is their worker's to say.
+It shares examinations however short they are. Slots are the product's own: where shards end is their worker's to say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.cli import worker
-from engine.jobs.worker import spreading
+from engine.jobs.worker import parts_ahead, spreading
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Make, Piece
 from engine.store import shards
@@ -38,6 +38,7 @@ def hold(path: Path) -> None:
 def main() -> int:
     """Run the worker of the command line's workspace."""
     shards.LEAST = int(os.environ[RECORDS])
+    parts_ahead.LEAST_SECONDS = 0.0
     if MACHINE in os.environ:
         place.MACHINE_FILE = Path(os.environ[MACHINE])
     if CALL in os.environ:

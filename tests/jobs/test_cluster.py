@@ -24,9 +24,10 @@ from engine.store.disk.encryption import encryption
 from engine.workspace import open_workspace
 from tests.jobs import test_shards
 from tests.jobs.conftest import wait
+from tests.jobs.sharing import free, kept_in, left_over, taken
 from tests.jobs.sharing_worker import CALL, HOLD, RECORDS
-from tests.jobs.test_pieces import finish, taken, texts
-from tests.jobs.test_shards import free, imported, left_over
+from tests.jobs.test_pieces import finish, texts
+from tests.jobs.test_shards import imported
 
 NEEDED = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason='pip install -e ".[cluster]"')
 SIZE, SHARD = 2_000, 250
@@ -37,12 +38,8 @@ def workspace(tmp_path, monkeypatch):
     """Return a workspace, empty, whose worker is not started by itself."""
     monkeypatch.setenv(RECORDS, str(SHARD))
     monkeypatch.setattr("engine.store.shards.LEAST", SHARD)
-    monkeypatch.setattr(launch, "worker_command", test_shards.command)
-    opened = open_workspace(tmp_path / "workspace", "tester")
-    monkeypatch.setattr(opened.session, "_start_worker", None)
-    yield opened
-    opened.jobs.stop_worker()
-    opened.close()
+    with kept_in("sqlite", tmp_path / "workspace", monkeypatch) as opened:
+        yield opened
 
 
 def detected(workspace, corpus):

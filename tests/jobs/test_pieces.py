@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import threading
 import time
-from contextlib import contextmanager, suppress
-from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from engine.errors import UserError
 from engine.jobs.models.cache import ModelCache
 from engine.jobs.tasks import synthesize, writing
-from engine.jobs.worker import launch, slots, spreading
-from engine.jobs.worker.sharing import Helper
-from engine.jobs.worker.task import Stopped, Task
-from engine.jobs.worker.worker import shared
+from engine.jobs.worker import slots, spreading
+from engine.jobs.worker.task import Stopped
 from engine.methods import get_method
 from engine.methods.evolution import common as pe
 from engine.models.builtin import language_model
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.store import queue
 from engine.store import shards as store_shards
-from engine.store.database.schema import jobs, synthetic
 from engine.store.database.schema import shards as table
+from engine.store.database.schema import synthetic
 from engine.store.runs import chained
 from engine.store.runs.runs import run_row
-from engine.workspace import open_workspace
-from tests import postgres
 from tests.jobs.conftest import wait
+from tests.jobs.sharing import free, helpers, kept_in, killed_and_done, left_over, put_back, taken, without_jobs
 from tests.jobs.sharing_worker import CALL, RECORDS
-from tests.jobs.test_shards import begun, children, command, free
 from tests.store.conftest import MAPPING, made_up
 
 COUNT, A_CALL = 70, 4
@@ -53,17 +44,12 @@ def workspace(request, tmp_path, monkeypatch):
     """Return a workspace with a corpus; each worker has a model of its own, and writes few texts a call."""
     monkeypatch.setenv(RECORDS, "1000")
     monkeypatch.setenv(CALL, str(A_CALL))
-    monkeypatch.setattr(launch, "worker_command", command)
     monkeypatch.setattr(BuiltinGenerator, "texts_a_call", A_CALL)
     monkeypatch.setattr(
         language_model, "load_builtin_generator", lambda: BuiltinGenerator(language_model.lm_folder())
     )  # fmt: skip
-    postgres.kept_in(request.param, tmp_path / "workspace")
-    opened = open_workspace(tmp_path / "workspace", "tester")
-    monkeypatch.setattr(opened.session, "_start_worker", None)
-    yield opened
-    opened.jobs.stop_worker()
-    opened.close()
+    with kept_in(request.param, tmp_path / "workspace", monkeypatch) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -71,8 +57,7 @@ def corpus(workspace):
     """Return a corpus with its marks and a public list of labels."""
     made = workspace.corpora.import_table(made_up(600), MAPPING, name="Letters", holdout=0.25, labels_public=True)
     workspace.review.use_gold(made.id)
-    with workspace.session.db.write() as connection:
-        connection.execute(jobs.delete())  # its profile, which is not asked for here
+    without_jobs(workspace)
     return made
 
 
@@ -81,15 +66,6 @@ def asked(workspace, corpus, method, count=COUNT, **parameters):
     count = None if method == "surrogate" else count
     settings = {**SETTINGS[method], **parameters}
     return workspace.jobs.synthesize(corpus.id, method, count=count, parameters=settings, seed=3)
-
-
-def taken(workspace, helped, leaving=lambda: False, worker="w1"):
-    """Return a run's job as this process took it; others may help where `helped`."""
-    with workspace.session.db.write() as connection:
-        queue.beat(connection, worker, "here")
-        row = queue.claim(connection, "heavy", worker)
-    crew = SimpleNamespace(count=3, processes=1, sees_workspace=True, tend=lambda: None)
-    return Task(workspace, row, ModelCache(), leaving, crew if helped else None)
 
 
 def finish(workspace, task):
@@ -107,12 +83,6 @@ def texts(workspace, run_id):
         return [tuple(row) for row in connection.execute(query)]
 
 
-def left_over(workspace):
-    """Return how many shards there are."""
-    with workspace.session.db.read() as connection:
-        return connection.execute(select(func.count()).select_from(table)).scalar_one()
-
-
 def alone(workspace, corpus, method, **parameters):
     """Make a run without anybody else and return its rows and its counts."""
     run_id = asked(workspace, corpus, method, **parameters)
@@ -120,35 +90,6 @@ def alone(workspace, corpus, method, **parameters):
     synthesize.run(task)
     finish(workspace, task)
     return texts(workspace, run_id), workspace.runs.get(run_id).funnel
-
-
-@contextmanager
-def helpers(workspace, names=("h0", "h1")):
-    """Have others help for as long as the block runs; yields the names of those that did something."""
-    leaving, did, said = threading.Event(), set(), set()
-
-    def help_out(name):
-        with workspace.session.db.brief() as connection:
-            queue.beat(connection, name, name)
-        helper = Helper(workspace, name, shared, leaving.is_set, 2)
-        while not leaving.is_set():
-            step = helper.step()
-            said.add(step)
-            if step is not None:
-                did.add(name)
-            leaving.wait(0.0 if step == "" else 0.02)
-        helper.close()
-
-    threads = [threading.Thread(target=help_out, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    try:
-        yield did
-    finally:
-        leaving.set()
-        for thread in threads:
-            thread.join()
-    assert said <= {"", None}, said
 
 
 @pytest.fixture
@@ -185,11 +126,11 @@ def test_helpers_change_no_text(workspace, corpus, method):
     assert len(expected) >= 60
     run_id = asked(workspace, corpus, method)
     task = taken(workspace, helped=True)
-    with helpers(workspace) as did:
+    with helpers(workspace) as (did, _):
         synthesize.run(task)
     finish(workspace, task)
     assert did == {"h0", "h1"} or (method == "surrogate" and did), "both had a part in it"
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert texts(workspace, run_id) == expected
     assert workspace.runs.get(run_id).funnel == funnel
     assert workspace.audit.verify()["ok"]
@@ -207,7 +148,7 @@ def test_helpers_write_from_what_was_drawn_and_draw_nothing(workspace, corpus, m
     monkeypatch.setattr(writing.Writing, "__init__", watched)
     run_id = asked(workspace, corpus, method)
     task = taken(workspace, helped=True)
-    with helpers(workspace) as did:
+    with helpers(workspace) as (did, _):
         synthesize.run(task)
     finish(workspace, task)
     assert did == {"h0", "h1"}
@@ -235,16 +176,14 @@ def test_a_run_that_changes_hands_has_the_same_texts(workspace, corpus, first):
     with helpers(workspace, ("h0",) if first else ()), pytest.raises(Stopped):
         synthesize.run(task)
     assert 20 < workspace.runs.get(run_id).kept < COUNT
-    with workspace.session.db.write() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == task.id).values(state="queued", worker=None))
-        queue.leave(connection, "w1")
+    put_back(workspace, task)
     task = taken(workspace, not first, worker="w2")
-    with helpers(workspace, () if first else ("h1",)) as did:
+    with helpers(workspace, () if first else ("h1",)) as (did, _):
         synthesize.run(task)
     finish(workspace, task)
     assert did == set() if first else {"h1"}
     assert (texts(workspace, run_id), workspace.runs.get(run_id).funnel) == (expected, funnel)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
 
 
 def test_what_was_changed_on_its_way_is_made_again(workspace, corpus, monkeypatch):
@@ -278,7 +217,7 @@ def test_a_piece_that_was_lost_five_times_is_its_own_workers(workspace, corpus, 
     monkeypatch.setattr(store_shards, "lay", laid)
     run_id = asked(workspace, corpus, "public")
     task = taken(workspace, helped=True)
-    with helpers(workspace, ("h0",)) as did:
+    with helpers(workspace, ("h0",)) as (did, _):
         synthesize.run(task)
     finish(workspace, task)
     assert did == set()
@@ -301,7 +240,7 @@ def test_a_cancel_stops_everybody_and_leaves_nothing(workspace, corpus):
     canceller.join()
     with workspace.session.db.write() as connection:
         queue.finish(connection, task.id, "cancelled", worker="w1")
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert len(texts(workspace, run_id)) == workspace.runs.get(run_id).kept < 400
 
 
@@ -325,7 +264,7 @@ def test_two_and_five_workers_make_what_one_makes(workspace, corpus, monkeypatch
     job = wait(workspace, workspace.runs.get(run_id).job_id, seconds=400)
     assert job.state == "done", job.error
     assert (texts(workspace, run_id), workspace.runs.get(run_id).funnel) == (expected, funnel)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     workspace.jobs.stop_worker()
     assert free(workspace.folder)
     assert workspace.audit.verify()["ok"]
@@ -337,27 +276,9 @@ def test_two_and_five_workers_make_what_one_makes(workspace, corpus, monkeypatch
     [pytest.param(1, 1, marks=pytest.mark.slow), *(pytest.param(n, 3, marks=pytest.mark.long) for n in (2, 3))],
 )
 def test_slots_and_coordinators_killed_at_any_moment_change_no_text(workspace, corpus, monkeypatch, seed, rounds):
-    chance, kills = random.Random(seed), []
     expected, funnel = alone(workspace, corpus, "public", count=600)
-    monkeypatch.setenv(slots.ENVIRONMENT, "3")
-    monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
     run_id = asked(workspace, corpus, "public", count=600)
-    job = workspace.runs.get(run_id).job_id
-    workspace.jobs.ensure_worker()
-    for whom in ("slot", "coordinator") * rounds:
-        pid = begun(workspace, 3, job)
-        time.sleep(chance.uniform(0.0, 1.0))
-        victims = [p.pid for p in children(pid)] if pid and whom == "slot" else [pid]
-        if pid is None or not victims or workspace.jobs.get(job).state == "done":
-            break
-        with suppress(ProcessLookupError):
-            os.kill(chance.choice(victims), signal.SIGKILL)
-            kills.append(whom)
-        if whom == "coordinator":
-            assert free(workspace.folder), "its slots ended with it"
-            workspace.jobs.ensure_worker()
-    assert {"slot", "coordinator"} <= set(kills), "it was over before"
-    assert wait(workspace, job, seconds=600).state == "done"
+    killed_and_done(workspace, workspace.runs.get(run_id).job_id, monkeypatch, seed=seed, rounds=rounds, within=1.0)
     assert (texts(workspace, run_id), workspace.runs.get(run_id).funnel) == (expected, funnel)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert workspace.audit.verify()["ok"]

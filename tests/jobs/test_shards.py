@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
-import sys
 import threading
 import time
-from contextlib import suppress
 
 import pandas as pd
-import psutil
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from engine.at_rest import header, keys
 from engine.corpus.columns.mapping import ColumnMapping
-from engine.jobs.models.cache import ModelCache
 from engine.jobs.tasks import detect
-from engine.jobs.worker import launch, slots
-from engine.jobs.worker.lock import ProcessLock
+from engine.jobs.worker import edition, launch, slots
 from engine.jobs.worker.sharing import Coordinator, Helper, packed, unpacked
-from engine.jobs.worker.task import Stopped, Task
+from engine.jobs.worker.task import Stopped
 from engine.jobs.worker.worker import shared
 from engine.pii.detect.settings import DetectorSettings
 from engine.store import queue
-from engine.store.database.schema import jobs, leases, spans
+from engine.store.database.schema import leases, spans
 from engine.store.database.schema import shards as table
-from engine.store.disk.encryption import encryption
 from engine.store.review.spans import insert_spans
-from engine.workspace import open_workspace
-from tests import postgres
+from tests.jobs import sharing
 from tests.jobs.conftest import wait
+from tests.jobs.sharing import (
+    ENCRYPTED,
+    begun,
+    children,
+    free,
+    helpers,
+    kept_in,
+    killed_and_done,
+    left_over,
+    without_jobs,
+)
 from tests.jobs.sharing_worker import MACHINE, RECORDS
 
 SHARD, SIZE = 60, 450
@@ -52,22 +54,13 @@ def letters(count=SIZE):
     return pd.DataFrame({"text": texts})
 
 
-def command(folder):
-    """Return the command of a worker whose shards are small."""
-    return [sys.executable, "-m", "tests.jobs.sharing_worker", "--workspace", str(folder.path)]
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def workspace(request, tmp_path, monkeypatch):
     """Return a workspace, empty, whose worker cuts small shards."""
     monkeypatch.setenv(RECORDS, str(SHARD))
     monkeypatch.setattr("engine.store.shards.LEAST", SHARD)
-    monkeypatch.setattr(launch, "worker_command", command)
-    postgres.kept_in(request.param, tmp_path / "workspace")
-    opened = open_workspace(tmp_path / "workspace", "tester")
-    yield opened
-    opened.jobs.stop_worker()
-    opened.close()
+    with kept_in(request.param, tmp_path / "workspace", monkeypatch, starts=True) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -81,8 +74,7 @@ def imported(workspace, size):
     """Return a corpus of so many letters whose detection uses rules alone."""
     made = workspace.corpora.import_table(letters(size), ColumnMapping(text="text"), name=f"{size} letters")
     workspace.review.set_detector_settings(made.id, RULES)
-    with workspace.session.db.write() as connection:
-        connection.execute(jobs.delete())  # its profile, which is not asked for here
+    without_jobs(workspace)
     return made
 
 
@@ -96,23 +88,12 @@ def found(workspace, corpus):
     return [(*row[:-1], row[-1] - rows[0][-1]) for row in rows]
 
 
-def left_over(workspace):
-    """Return how many shards and pending spans there are."""
-    with workspace.session.db.read() as connection:
-        return [
-            connection.execute(select(func.count()).select_from(table)).scalar_one(),
-            connection.execute(select(func.count()).select_from(spans).where(spans.c.origin == "pending")).scalar_one(),
-        ]
-
-
 def taken(workspace, corpus):
     """Return a detection's job as this process took it."""
     job = workspace.jobs.detect(corpus.id)
-    with workspace.session.db.write() as connection:
-        queue.beat(connection, "w1", "here")
-        row = queue.claim(connection, "heavy", "w1")
-    assert row.id == job
-    return Task(workspace, row, ModelCache(), lambda: False)
+    task = sharing.taken(workspace, helped=False)
+    assert task.id == job
+    return task
 
 
 def alone(workspace, corpus):
@@ -135,28 +116,9 @@ def test_helpers_change_no_row(workspace, corpus):
     expected = alone(workspace, corpus)
     assert len(expected) > 700
     task = taken(workspace, corpus)
-    leaving, did = threading.Event(), []
-
-    def help_out(name):
-        with workspace.session.db.brief() as connection:
-            queue.beat(connection, name, name)
-        helper = Helper(workspace, name, shared, leaving.is_set, 1)
-        while not leaving.is_set():
-            said = helper.step()
-            did.append((name, said))
-            leaving.wait(0.0 if said == "" else 0.02)
-
-    helpers = [threading.Thread(target=help_out, args=(f"h{i}",)) for i in range(2)]
-    for helper in helpers:
-        helper.start()
-    try:
+    with helpers(workspace, most=1) as (did, _):
         coordinator(task).run()
-    finally:
-        leaving.set()
-        for helper in helpers:
-            helper.join()
-    assert {said for _, said in did} <= {"", None}
-    assert {name for name, said in did if said == ""} == {"h0", "h1"}, "both had a part in it"
+    assert did == {"h0", "h1"}, "both had a part in it"
     with task.batch("put in force", SIZE, SIZE) as connection:
         detect._put_in_force(task, connection)
     assert left_over(workspace) == [0, 0]
@@ -180,6 +142,22 @@ def test_a_helper_that_cannot_help_leaves_the_job_to_its_worker(workspace, corpu
     assert helper.step() is None
     with workspace.session.db.read() as connection:
         assert set(connection.execute(select(table.c.state)).scalars()) == {"open"}
+
+
+def test_a_helper_of_another_edition_leaves_the_job_to_its_worker(workspace, corpus, monkeypatch):
+    one = coordinator(taken(workspace, corpus))
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.jobs.worker.sharing.edition", lambda: "of last week")
+        one._begin()
+    with workspace.session.db.brief() as connection:
+        queue.beat(connection, "h", "h")
+    helper = Helper(workspace, "h", shared, lambda: False, 1)
+    assert helper.step().startswith("InternalError")
+    assert helper.step() is None
+    one._begin()  # its worker was brought up to date, and goes on
+    assert workspace.jobs.get(one.task.id).state == "running"
+    assert Helper(workspace, "h", shared, lambda: False, 1).step() == ""
+    assert edition.edition() == edition.edition.__wrapped__()
 
 
 def test_a_cancel_stops_everybody_and_leaves_nothing(workspace, corpus):
@@ -224,51 +202,6 @@ def test_how_many_workers_a_machine_has(monkeypatch, said, meant):
     assert slots.wanted() == meant
 
 
-def children(pid):
-    """Return the slots of a worker."""
-    with suppress(psutil.NoSuchProcess):
-        return [p for p in psutil.Process(pid).children() if slots.SLOT in _command(p)]
-    return []
-
-
-def _command(process):
-    with suppress(psutil.Error):
-        return process.cmdline()
-    return []
-
-
-def slots_of(folder):
-    """Return the living slots of a workspace, whoever their parent is."""
-    return [
-        p for p in psutil.process_iter() if slots.SLOT in (command := _command(p)) and str(folder.path) in command
-    ]  # fmt: skip
-
-
-def free(folder, seconds=15.0):
-    """Say whether a workspace's lock is free, and no slot lives, within some seconds."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if not ProcessLock(folder.worker_lock).held() and not slots_of(folder):
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def begun(workspace, count, job):
-    """Wait until a worker has all its slots and they are at work; return its process id."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        pid = workspace.jobs.worker_status()["pid"]
-        if pid and len(children(pid)) == count - 1:
-            with workspace.session.db.read() as connection:
-                if connection.execute(select(func.count()).select_from(leases)).scalar_one() >= count:
-                    return pid
-        if workspace.jobs.get(job).state == "done":
-            return None
-        time.sleep(0.02)
-    raise AssertionError(workspace.folder.worker_log.read_text())
-
-
 def start(workspace, corpus):
     """Queue a detection and start the worker."""
     job = workspace.jobs.detect(corpus.id)
@@ -300,27 +233,11 @@ def test_two_and_five_workers_find_what_one_finds(workspace, corpus, monkeypatch
     [pytest.param(1, 1, marks=pytest.mark.slow), *(pytest.param(n, 2, marks=pytest.mark.long) for n in (2, 3))],
 )
 def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, monkeypatch, seed, rounds):
-    chance, kills = random.Random(seed), []
     monkeypatch.setattr(workspace.session, "_start_worker", None)
     corpus = imported(workspace, 2_000)
     expected = alone(workspace, corpus)
-    monkeypatch.setenv(slots.ENVIRONMENT, "3")
-    monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
-    job = start(workspace, corpus)
-    for whom in ("slot", "coordinator") * rounds:
-        pid = begun(workspace, 3, job)
-        time.sleep(chance.uniform(0.0, 1.0))
-        victims = [p.pid for p in children(pid)] if pid and whom == "slot" else [pid]
-        if pid is None or not victims or workspace.jobs.get(job).state == "done":
-            break
-        with suppress(ProcessLookupError):
-            os.kill(chance.choice(victims), signal.SIGKILL)
-            kills.append(whom)
-        if whom == "coordinator":
-            assert free(workspace.folder), "its slots ended with it"
-            workspace.jobs.ensure_worker()
-    assert {"slot", "coordinator"} <= set(kills), "it was over before"
-    assert wait(workspace, job, seconds=400).state == "done"
+    job = workspace.jobs.detect(corpus.id)
+    killed_and_done(workspace, job, monkeypatch, seed=seed, rounds=rounds, within=1.0, seconds=400)
     assert found(workspace, corpus) == expected
     assert left_over(workspace) == [0, 0]
     workspace.jobs.stop_worker()
@@ -333,10 +250,7 @@ def test_slots_get_the_key_of_an_encrypted_workspace(tmp_path, monkeypatch):
     pytest.importorskip("sqlcipher3")
     monkeypatch.setenv(RECORDS, str(SHARD))
     monkeypatch.setenv(slots.ENVIRONMENT, "2")
-    monkeypatch.setattr(launch, "worker_command", command)
-    path = encryption.encrypt(header.passphrase("correct horse battery", new=True), tmp_path / "w", "tester")
-    workspace = open_workspace(path, "tester")
-    try:
+    with kept_in(ENCRYPTED, tmp_path / "w", monkeypatch, starts=True) as workspace:
         made = imported(workspace, 2_000)
         job = workspace.jobs.detect(made.id)
         pid = begun(workspace, 2, job)
@@ -345,10 +259,6 @@ def test_slots_get_the_key_of_an_encrypted_workspace(tmp_path, monkeypatch):
         assert wait(workspace, job, seconds=400).state == "done"
         assert left_over(workspace) == [0, 0]
         assert "slot:" not in workspace.folder.worker_log.read_text()
-    finally:
-        workspace.jobs.stop_worker()
-        workspace.close()
-        keys.drop(path)
 
 
 @pytest.mark.slow

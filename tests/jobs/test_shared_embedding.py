@@ -6,18 +6,14 @@ import sys
 
 import numpy as np
 import pytest
-from sqlalchemy import delete
 
 import engine.methods
 from engine.jobs.tasks import synthesize, writing
 from engine.jobs.worker import launch, private, slots
-from engine.store.database.schema import jobs
-from engine.workspace import open_workspace
-from tests import postgres
 from tests.jobs import dp_method
 from tests.jobs.conftest import wait
-from tests.jobs.test_pieces import finish, helpers, left_over, taken
-from tests.jobs.test_shards import begun, children, free
+from tests.jobs.sharing import begun, children, free, helpers, kept_in, left_over, taken, without_jobs
+from tests.jobs.test_pieces import finish
 from tests.store.conftest import MAPPING, made_up
 
 
@@ -27,22 +23,17 @@ def workspace(request, tmp_path, monkeypatch):
     monkeypatch.setattr(engine.methods, "REGISTRY", (*engine.methods.REGISTRY, *dp_method.ENTRIES))
     monkeypatch.setattr(private, "AT_ONCE", 40)
     monkeypatch.setattr("engine.store.shards.LEAST", 200)
-    command = [sys.executable, "-m", "tests.jobs.dp_method", "--workspace", str(tmp_path / "workspace")]
-    monkeypatch.setattr(launch, "worker_command", lambda folder: command)
-    postgres.kept_in(request.param, tmp_path / "workspace")
-    opened = open_workspace(tmp_path / "workspace", "tester")
-    monkeypatch.setattr(opened.session, "_start_worker", None)
-    yield opened
-    opened.jobs.stop_worker()
-    opened.close()
+    with kept_in(request.param, tmp_path / "workspace", monkeypatch) as opened:
+        command = [sys.executable, "-m", "tests.jobs.dp_method", "--workspace", str(tmp_path / "workspace")]
+        monkeypatch.setattr(launch, "worker_command", lambda folder: command)
+        yield opened
 
 
 def imported(workspace, records):
     """Return a corpus with its marks, without a job that waits."""
     made = workspace.corpora.import_table(made_up(records), MAPPING, name="Letters", holdout=0.25, labels_public=True)
     workspace.review.use_gold(made.id)
-    with workspace.session.db.write() as connection:
-        connection.execute(delete(jobs))
+    without_jobs(workspace)
     return made
 
 
@@ -82,13 +73,13 @@ def test_helpers_change_no_row_and_nothing_is_drawn_twice(workspace, monkeypatch
         return make(self, piece)
 
     monkeypatch.setattr(writing.Writing, "_embedded", watched)
-    with helpers(workspace) as did:
+    with helpers(workspace) as (did, _):
         found = done(workspace, corpus, True)
     assert did == {"h0", "h1"}
     assert len(embedded) >= 2
     assert found.shape == (workspace.ledger.facts(corpus.id).records, 384)
     assert np.array_equal(found, expected)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert workspace.ledger.verify()["ok"]
 
 
@@ -97,8 +88,7 @@ def test_helpers_change_no_row_and_nothing_is_drawn_twice(workspace, monkeypatch
 def test_a_worker_and_its_slot_embed_what_one_embeds(workspace, monkeypatch):
     corpus = imported(workspace, 2_800)
     expected = done(workspace, corpus, False)
-    with workspace.session.db.write() as connection:
-        connection.execute(delete(jobs))
+    without_jobs(workspace)
     monkeypatch.setattr("engine.store.shards.LEAST", 1_000)
     monkeypatch.setenv(slots.ENVIRONMENT, "2")
     job = workspace.runs.get(asked(workspace, corpus)).job_id
@@ -110,6 +100,6 @@ def test_a_worker_and_its_slot_embed_what_one_embeds(workspace, monkeypatch):
     assert ended.state == "done", ended.error
     assert (rows(workspace, corpus) == expected).all()
     assert "slot:" not in workspace.folder.worker_log.read_text()
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     workspace.jobs.stop_worker()
     assert free(workspace.folder)

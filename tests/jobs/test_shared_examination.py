@@ -2,153 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import threading
-import time
-from contextlib import contextmanager, suppress
-from types import SimpleNamespace
+from contextlib import suppress
 
 import pytest
-import threadpoolctl
-from sqlalchemy import func, select, update
 
-from engine.corpus.samples import load_sample
-from engine.jobs.models.cache import ModelCache
+from engine.errors import NotFoundError
 from engine.jobs.tasks import examine, examining
-from engine.jobs.worker import launch, parts_ahead, slots
-from engine.jobs.worker.sharing import Helper
-from engine.jobs.worker.task import Stopped, Task
-from engine.jobs.worker.worker import shared
-from engine.store import queue
+from engine.jobs.worker import slots
+from engine.jobs.worker.task import Stopped
 from engine.store import shards as store_shards
-from engine.store.database.schema import jobs
-from engine.store.database.schema import shards as table
 from engine.store.runs import kept_parts
-from engine.store.runs.examinations import MAP_FILE
-from engine.workspace import open_workspace
-from tests import postgres
+from tests.jobs import examined, sharing
 from tests.jobs.conftest import wait
-from tests.jobs.sharing_worker import RECORDS
-from tests.jobs.test_shards import begun, children, command, free
-from tests.jobs.test_stopped_examination import MAPPING, kept_files, outcome, same, the_run
-from tests.store.making import finished_run
-
-BOTH = {"privacy": True, "utility": True, "model_attacks": False}
-PRIVACY = BOTH | {"utility": False}
+from tests.jobs.examined import BOTH, PRIVACY, alone, end, forget, taken, told_once
+from tests.jobs.sharing import begun, free, helpers, killed_and_done, left_over, put_back
+from tests.jobs.test_stopped_examination import kept_files, outcome, same, the_run
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Compute with one thread, since helpers of these tests share a process, and with it how many threads there are."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with threadpoolctl.threadpool_limits(1):
+def threads():
+    """Compute with one thread."""
+    with examined.one_thread():
         yield
-    torch.set_num_threads(before)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(
+    params=["sqlite", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("postgresql", sharing.ENCRYPTED))]
+)
 def workspace(request, tmp_path, monkeypatch):
-    """Return a workspace with a run that leaks some of its corpus; workers share whatever there is."""
-    monkeypatch.setattr(parts_ahead, "LEAST_SECONDS", 0.0)
-    monkeypatch.setattr("engine.examine.apart.AT_ONCE", 8)
-    monkeypatch.setenv(RECORDS, "1000")
-    monkeypatch.setattr(launch, "worker_command", command)
-    postgres.kept_in(request.param, tmp_path / "workspace")
-    opened = open_workspace(tmp_path / "workspace", "tester")
-    monkeypatch.setattr(opened.session, "_start_worker", None)
-    corpus = opened.corpora.import_table(
-        load_sample("support_tickets").head(80), MAPPING, name="Tickets", unit="source", holdout=0.3
-    )
-    opened.review.use_gold(corpus.id)
-    train = opened.corpora.frame(corpus.id).query("split == 'train'")["text"].tolist()
-    texts = [f"{text[:120]} The matter was settled on the phone, number {i}." for i, text in enumerate(train[:16])]
-    finished_run(opened, corpus, texts)
-    with opened.session.db.write() as connection:
-        connection.execute(jobs.delete())
-    yield opened
-    opened.jobs.stop_worker()
-    opened.close()
-
-
-def taken(workspace, helped, settings, leaving=lambda: False, worker="w1"):
-    """Return an examination as this process took it; others may help where `helped`."""
-    run = workspace.runs.get(the_run(workspace))
-    with workspace.session.db.write() as connection:
-        queue.beat(connection, worker, "here")
-        queue.enqueue(connection, "examine", corpus_id=run.corpus_id, run_id=run.id, arguments=settings)
-        row = queue.claim(connection, "heavy", worker)
-    crew = SimpleNamespace(count=3, processes=1, sees_workspace=True, tend=lambda: None)
-    return Task(workspace, row, ModelCache(), leaving, crew if helped else None)
-
-
-def end(workspace, task, state="done"):
-    with workspace.session.db.write() as connection:
-        queue.finish(connection, task.id, state)
-
-
-def forget(workspace):
-    """Remove what an examination found and embedded, so that the next one measures anew."""
-    for path in workspace.folder.path.rglob("*kept.safetensors"):
-        path.unlink()
-    (workspace.folder.corpus(workspace.corpora.all()[0].id) / MAP_FILE).unlink(missing_ok=True)
-
-
-def alone(workspace, settings):
-    """Examine without anybody else; return what was found."""
-    task = taken(workspace, False, settings)
-    examine.run(task)
-    end(workspace, task)
-    found = outcome(workspace)
-    forget(workspace)
-    return found
-
-
-@contextmanager
-def helpers(workspace, names=("h0", "h1"), kinds=shared):
-    """Have others help for as long as the block runs; yields the names of those that did something, and what failed."""
-    leaving, did, said = threading.Event(), set(), set()
-
-    def help_out(name):
-        with workspace.session.db.brief() as connection:
-            queue.beat(connection, name, name)
-        helper = Helper(workspace, name, kinds, leaving.is_set, 2)
-        while not leaving.is_set():
-            step = helper.step()
-            if step is not None:
-                did.add(name)
-                said.add(step)
-            leaving.wait(0.0 if step == "" else 0.02)
-        helper.close()
-
-    threads = [threading.Thread(target=help_out, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    try:
-        yield did, said
-    finally:
-        leaving.set()
-        for thread in threads:
-            thread.join()
-
-
-def left_over(workspace):
-    """Return how many shards there are."""
-    with workspace.session.db.read() as connection:
-        return connection.execute(select(func.count()).select_from(table)).scalar_one()
-
-
-def told_once(workspace):
-    """Say whether the ledger and the log tell of one examination each time one was made, and hold."""
-    lines = workspace.ledger.of(workspace.corpora.all()[0].id).lines
-    what = list(lines["what"])
-    assert what.count("examination in part") == 1
-    assert workspace.audit.verify()["ok"]
-    assert workspace.ledger.verify()["ok"]
+    """Return a workspace with a run that leaks some of its corpus."""
+    with examined.kept_in(request.param, tmp_path / "workspace", monkeypatch) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("settings", [PRIVACY, pytest.param(BOTH, marks=pytest.mark.slow)], ids=["privacy", "both"])
@@ -162,14 +46,14 @@ def test_helpers_change_no_finding(workspace, settings):
         return make(self, asked)
 
     task = taken(workspace, True, settings)
-    with pytest.MonkeyPatch.context() as patch, helpers(workspace) as (did, said):
+    with pytest.MonkeyPatch.context() as patch, helpers(workspace) as (did, _):
         patch.setattr(examining.Examining, "_make", watched)
         examine.run(task)
     end(workspace, task)
-    assert (did, said) == ({"h0", "h1"}, {""})
+    assert did == {"h0", "h1"}
     assert {"embed", "parts"} <= {name for asked in pieces for name in asked}, "both kinds of pieces were helped with"
     same(outcome(workspace), expected)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert kept_files(workspace) == []
     told_once(workspace)
 
@@ -183,7 +67,7 @@ def test_a_helper_that_sees_something_else_leaves_it(workspace, monkeypatch):
 
     monkeypatch.setattr(examining.HelperShelf, "__init__", other)
     task = taken(workspace, True, PRIVACY)
-    with helpers(workspace, ("h0",)) as (_, said):
+    with helpers(workspace, ("h0",), failing=True) as (_, said):
         examine.run(task)
     end(workspace, task)
     assert {step.split(" at ")[0] for step in said} == {"InternalError"}
@@ -229,7 +113,7 @@ def test_a_cancel_keeps_what_helpers_measured(workspace):
     stopped = workspace.examinations.stopped(the_run(workspace))
     assert stopped is not None
     assert 0 < stopped.kept <= len(before)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     task = taken(workspace, False, PRIVACY)
     measured, begin = [], task.begin
     task.begin = lambda key: (measured.append(key), begin(key))
@@ -245,7 +129,8 @@ def test_a_run_that_is_deleted_while_a_helper_measures_leaves_nothing(workspace,
     put = examining.HelperShelf.put
 
     def deleted(self, key, content):
-        workspace.runs.delete(run_id)
+        with suppress(NotFoundError):  # the other helper has deleted it
+            workspace.runs.delete(run_id)
         put(self, key, content)
 
     task = taken(workspace, True, PRIVACY)
@@ -262,17 +147,13 @@ def test_one_that_changes_hands_finds_the_same(workspace):
     task = taken(workspace, True, PRIVACY, leaving=lambda: len(kept_files(workspace)) >= 4)
     with helpers(workspace, ("h0",)), pytest.raises(Stopped):
         examine.run(task)
-    with workspace.session.db.write() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == task.id).values(state="queued", worker=None))
-        queue.leave(connection, "w1")
-        queue.beat(connection, "w2", "here")
-        row = queue.claim(connection, "heavy", "w2")
-    task = Task(workspace, row, ModelCache(), lambda: False, task.crew)
+    put_back(workspace, task)
+    task = sharing.taken(workspace, True, worker="w2")
     with helpers(workspace, ("h1",)):
         examine.run(task)
     end(workspace, task)
     same(outcome(workspace), expected)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     told_once(workspace)
 
 
@@ -290,7 +171,7 @@ def test_one_two_and_five_workers_find_the_same(workspace, monkeypatch, count):
         workspace.jobs.stop_worker()
         assert free(workspace.folder)
         found = outcome(workspace)
-        assert left_over(workspace) == 0
+        assert left_over(workspace) == [0, 0]
         if expected is not None:
             same(found, expected)
         expected = found
@@ -304,27 +185,10 @@ def test_one_two_and_five_workers_find_the_same(workspace, monkeypatch, count):
     ("seed", "rounds"), [pytest.param(1, 1, marks=pytest.mark.slow), pytest.param(2, 2, marks=pytest.mark.long)]
 )
 def test_slots_and_coordinators_killed_at_any_moment_change_no_finding(workspace, monkeypatch, seed, rounds):
-    chance, kills = random.Random(seed), []
     expected = alone(workspace, BOTH)
-    monkeypatch.setenv(slots.ENVIRONMENT, "3")
-    monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
     job = workspace.jobs.examine(the_run(workspace), model_attacks=False)
-    workspace.jobs.ensure_worker()
-    for whom in ("slot", "coordinator") * rounds:
-        pid = begun(workspace, 3, job)
-        time.sleep(chance.uniform(0.0, 3.0))
-        victims = [p.pid for p in children(pid)] if pid and whom == "slot" else [pid]
-        if pid is None or not victims or workspace.jobs.get(job).state == "done":
-            break
-        with suppress(ProcessLookupError):
-            os.kill(chance.choice(victims), signal.SIGKILL)
-            kills.append(whom)
-        if whom == "coordinator":
-            assert free(workspace.folder), "its slots ended with it"
-            workspace.jobs.ensure_worker()
-    assert {"slot", "coordinator"} <= set(kills), "it was over before"
-    assert wait(workspace, job, seconds=600).state == "done"
+    killed_and_done(workspace, job, monkeypatch, seed=seed, rounds=rounds, within=3.0)
     same(outcome(workspace), expected)
-    assert left_over(workspace) == 0
+    assert left_over(workspace) == [0, 0]
     assert kept_files(workspace) == []
     told_once(workspace)

@@ -244,7 +244,7 @@ def test_two_hundred_jobs_five_workers_and_kills_lose_and_double_nothing(store):
     while alive:
         assert time.monotonic() < deadline
         time.sleep(chance.uniform(0.05, 0.3))
-        if kills < 12:
+        if kills < 20:
             victim = chance.choice(alive)
             os.kill(victim, signal.SIGKILL)
             kills += 1
@@ -260,7 +260,7 @@ def test_two_hundred_jobs_five_workers_and_kills_lose_and_double_nothing(store):
     with again.session.db.read() as connection:
         states = dict(connection.execute(select(jobs.c.id, jobs.c.state)).all())
         did = connection.execute(select(settings.c.key).where(settings.c.key.startswith("did "))).scalars().all()
-    assert kills == 12
+    assert kills == 20
     assert states == dict.fromkeys(ids, "done")
     assert sorted(did) == sorted(f"did {job}" for job in ids)
     assert again.audit.verify()["ok"]

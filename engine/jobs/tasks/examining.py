@@ -62,7 +62,7 @@ class Examining:
         """Yield each piece, sealed.
 
         Raises:
-            InternalError: what is seen here is not what the examination is of.
+            InternalError: what is seen here is not what the examination is of, or not what it has found before.
         """
         from engine.examine.prepare import CancelledError
 
@@ -72,6 +72,7 @@ class Examining:
         self._begin(as_object(known).get(parts_ahead.STAGE))
         for shard in claimed:
             piece = Piece(shard.start, shard.end, shard.survey)
+            self._shelf.shard = shard
             try:
                 made = self._make(as_object(piece.asked))
             except CancelledError:
@@ -96,7 +97,7 @@ class Examining:
 
         if stage == self._stage:
             return
-        self._stage, given = stage, self._prepared.given
+        given = self._prepared.given
         if stage == parts_ahead.PARTS:
             texts = [*given.train["text"], *given.holdout["text"]]
             embedder = kept_embeddings(
@@ -108,4 +109,6 @@ class Examining:
                 list(given.synthetic["text"]),
             )
             self._prepared.given = replace(given, embedder=embedder)
-            take(self._prepared, apart.FIRST)
+            if given.privacy and not take(self._prepared, apart.FIRST):
+                raise InternalError("the part that others hang on is not there")
+        self._stage = stage

@@ -14,10 +14,12 @@ from sqlalchemy import select
 
 from engine.examine.keeping import stamp
 from engine.examine.prepare import ExamineInput
+from engine.jobs.worker.edition import edition
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings
-from engine.store import queue
-from engine.store.database.schema import runs
+from engine.store import queue, shards
+from engine.store.database.schema import jobs, runs
 from engine.store.runs import kept_parts
+from engine.store.shards import Shard
 
 if TYPE_CHECKING:
     from engine.jobs.worker.task import Task
@@ -87,7 +89,13 @@ class PartShelf:
 
 
 class HelperShelf:
-    """Puts parts on the shelf of an examination that another worker has; implements `engine.examine.prepare.Shelf`."""
+    """Puts parts on the shelf of an examination that another worker has; implements `engine.examine.prepare.Shelf`.
+
+    Attributes:
+        shard: the claim for which parts are measured; what comes when the examination has ended does not stay.
+    """
+
+    shard: Shard | None = None
 
     def __init__(self, store: Store, run_id: str, given: ExamineInput, more: Sequence[str]) -> None:
         """Open the shelf that lies there; see `PartShelf`."""
@@ -99,15 +107,31 @@ class HelperShelf:
         return self._files.read(key)
 
     def put(self, key: str, content: bytes) -> None:
-        """Keep a part for the worker that has the examination; nothing stays where the run is gone."""
-        if self._there():
-            self._files.write(key, content)
-            if not self._there():  # it was deleted meanwhile
-                self._store.session.sweep()
+        """Keep a part for the worker that has the examination; nothing stays where that has ended, or the run is gone.
+
+        One that was cancelled, or failed, goes on with what is there.
+        """
+        if not self._there() or self._ended():
+            return
+        self._files.write(key, content)
+        if not self._there():  # it was deleted meanwhile
+            self._store.session.sweep()
+        elif self._ended():
+            self._files.forget(key)
 
     def _there(self) -> bool:
         with self._store.session.db.read() as connection:
             return connection.execute(select(runs.c.id).where(runs.c.id == self._run_id)).first() is not None
+
+    def _ended(self) -> bool:
+        """Say whether the examination needs this piece no more: it has it from another, or is finished."""
+        if self.shard is None:
+            return False
+        with self._store.session.db.read() as connection:
+            if shards.there(connection, self.shard):
+                return False
+            state = connection.execute(select(jobs.c.state).where(jobs.c.id == self.shard.job_id)).scalar()
+        return state in ("running", "done")
 
 
 def part_files(store: Store, run_id: str, given: ExamineInput, more: Sequence[str]) -> tuple[kept_parts.PartFiles, str]:
@@ -115,5 +139,5 @@ def part_files(store: Store, run_id: str, given: ExamineInput, more: Sequence[st
     key = store.corpora.subkey("parts of examinations")
     with store.session.db.read() as connection:
         state = kept_parts.state(connection, run_id)
-    mark = stamp(given, state, *more)
+    mark = stamp(given, state, edition(), *more)
     return kept_parts.PartFiles(kept_parts.folder(store.session, run_id), key, mark), mark.hex()

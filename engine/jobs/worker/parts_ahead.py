@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from engine.examine import apart
 from engine.examine.expected import READING, Expected
-from engine.examine.keeping import keep
+from engine.examine.keeping import keep, take
 from engine.examine.registry import LAST
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings
 from engine.jobs.worker.sharing import others
-from engine.jobs.worker.spreading import Pieces, packed_rows, unpacked_rows
+from engine.jobs.worker.spreading import Fits, Pieces, are_rows, packed_rows, unpacked_rows
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Piece
 
@@ -59,13 +59,18 @@ class Ahead:
         self._embed(prepared)
         if prepared.given.privacy:
             keep(prepared, apart.FIRST, apart.run_of(apart.FIRST))
+            take(prepared, apart.FIRST)  # also where an earlier worker kept it: parts are measured by its word
         groups = apart.groups(prepared.given, self._expected, self._shelf.keys)
         asked: list[JSON] = [{PARTS: list(group)} for group in groups]
+        names = [[apart.kept_as(prepared.given, key) for key in group] for group in groups]
 
         def make(piece: Piece) -> JSONObject:
             return measured(prepared, as_object(piece.asked))
 
-        for made in self._spread(PARTS, asked, make):
+        def fits(piece: Piece, made: JSONObject) -> bool:
+            return made == {PARTS: names[piece.start]}
+
+        for made in self._spread(PARTS, asked, make, fits):
             self._shelf.found(*map(str, as_list(made[PARTS])))
 
     def _embed(self, prepared: Prepared) -> None:
@@ -86,15 +91,22 @@ class Ahead:
             prepared.report("embedding", piece.start, len(chosen))
             return embedded(prepared, as_object(piece.asked))
 
-        for one, made in zip(chosen, self._spread(EMBED, asked, make), strict=False):
+        width = embedder.embed([]).shape[1]
+
+        def fits(piece: Piece, made: JSONObject) -> bool:
+            return are_rows(made.get(ROWS), len(chosen[piece.start].rows), width)
+
+        for one, made in zip(chosen, self._spread(EMBED, asked, make, fits), strict=False):
             rows = unpacked_rows(made[ROWS], len(one.rows))
             apart.embedded(prepared, one, rows)
             embedder.learn(apart.texts_of(prepared, one), rows)
         prepared.check()
         embedder.keep()
 
-    def _spread(self, stage: str, asked: Sequence[JSON], make: Callable[[Piece], JSONObject]) -> Iterable[JSONObject]:
-        pieces = Pieces(self._task, self.shared)
+    def _spread(
+        self, stage: str, asked: Sequence[JSON], make: Callable[[Piece], JSONObject], fits: Fits
+    ) -> Iterable[JSONObject]:
+        pieces = Pieces(self._task, self.shared, fits)
         known: JSON = {STAGE: stage, STAMP: self._shelf.stamp}
         for made in pieces([Piece(number, number + 1, one) for number, one in enumerate(asked)], known, make):
             yield made

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from engine.at_rest import files
 from engine.jobs.worker.sharing import others
-from engine.jobs.worker.spreading import Pieces, packed_rows, unpacked_rows
+from engine.jobs.worker.spreading import Pieces, are_rows, packed_rows, unpacked_rows
 from engine.jobs.worker.task import Stopped, Task
 from engine.json_types import JSONObject
 from engine.methods.base import Piece
@@ -122,7 +122,8 @@ def _alone(task: Task, embedder: Embedder, texts: list[str], first: int) -> Iter
 
 def _shared(task: Task, embedder: Embedder, texts: list[str], first: int) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Yield what `_alone` does, made by whoever there is."""
-    spread, asked = Pieces(task, shared=True), {EMBED: digest_of(embedder)}
+    width, asked = embedder.embed([]).shape[1], {EMBED: digest_of(embedder)}
+    spread = Pieces(task, True, lambda piece, made: are_rows(made.get(ROWS), piece.end - piece.start, width))
     ends = [min(start + AT_ONCE, len(texts)) for start in range(first, len(texts), AT_ONCE)]
     pieces = [Piece(start, end, asked) for start, end in pairwise([first, *ends])]
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection, select
 
+from engine.errors import InternalError
+from engine.jobs.worker.edition import EDITION, edition
 from engine.jobs.worker.task import Stopped, frames
 from engine.json_types import JSON, as_list, as_object
 from engine.store import shards
@@ -154,6 +156,7 @@ class Coordinator:
         return KNOWN in self._cursor
 
     def _begin(self) -> None:
+        self._cursor[EDITION] = edition()
         if not self.work.surveys:
             self._cursor[KNOWN] = None
         elif self.done and not self._settled:  # begun by a worker that did not share it
@@ -314,6 +317,8 @@ class Helper:
         return self._opened[1]
 
     def _do(self, row: JobRow, claimed: Sequence[Shard]) -> None:
+        if as_object(row.cursor).get(EDITION) != edition():
+            raise InternalError("another edition of the program coordinates this job")
         work, rows = self._work_of(row), list[Mapping[str, object]]()
         claimed, more_than_needed = claimed[: max(1, work.processes)], claimed[max(1, work.processes) :]
         if more_than_needed:  # it does one after the other: somebody else is sooner there

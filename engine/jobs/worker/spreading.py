@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from engine.jobs.worker.edition import EDITION, edition
 from engine.jobs.worker.sharing import KNOWN, POLL_SECONDS, packed, unpacked
 from engine.jobs.worker.task import Stopped
 from engine.json_types import JSON, JSONObject, as_object
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from engine.jobs.worker.task import Task
 
 MADE, SEAL = "made", "seal"
+UNIT_WITHIN = 0.01  # of one, an embedding's length; of numbers that are none no comparison is true
+Fits = Callable[[Piece, JSONObject], bool]
 
 
 def sealed(key: bytes, run_id: str, piece: Piece, known: JSON, made: JSONObject) -> dict[str, object]:
@@ -61,16 +64,29 @@ def unpacked_rows(made: JSON, count: int) -> NDArray[np.float32]:
     return np.frombuffer(base64.b64decode(str(made)), "<f4").reshape(count, -1).astype(np.float32)
 
 
+def are_rows(made: JSON, count: int, width: int) -> bool:
+    """Say whether `packed_rows` made this of so many embeddings: unit rows or zeros, as wide as the model's."""
+    try:
+        rows = np.frombuffer(base64.b64decode(str(made), validate=True), "<f4")
+    except ValueError:
+        return False
+    if rows.size != count * width:
+        return False
+    lengths = np.linalg.norm(rows.reshape(count, width).astype(np.float64), axis=1)
+    return bool(np.all((np.abs(lengths - 1.0) < UNIT_WITHIN) | (lengths == 0.0)))
+
+
 class Pieces:
     """The pieces of a run that the worker makes; a `Spread`."""
 
-    def __init__(self, task: Task, shared: bool) -> None:
+    def __init__(self, task: Task, shared: bool, fits: Fits | None = None) -> None:
         """Share nothing yet.
 
         Args:
-            task: the run's job. shared: whether others may make pieces.
+            task: the run's job. shared: whether others may make pieces. fits: says whether what another worker made
+                of a piece can be that; where it cannot, the piece is made again.
         """
-        self.task, self._shared = task, shared
+        self.task, self._shared, self._fits = task, shared, fits
         self._db, self._key = task.store.session.db, task.store.session.key
         self._known: JSON = None
         self._ended: Callable[[Connection], bool] | None = None
@@ -85,7 +101,7 @@ class Pieces:
 
     def cursor(self, kept: int) -> dict[str, JSON]:
         """Return the job's cursor behind so many texts."""
-        return {"records": kept, KNOWN: self._known}
+        return {"records": kept, KNOWN: self._known, EDITION: edition()}
 
     def end(self, connection: Connection) -> None:
         """End the shard of the piece that was yielded last, in the transaction that keeps what was made of it.
@@ -115,7 +131,8 @@ class Pieces:
                 result = shards.next_done(connection, self.task.id, piece.start)
             if result is not None:
                 made = opened(self._key, self.task.run_id, piece, known, result.found)
-                made = make(piece) if made is None else made
+                if made is None or not (self._fits is None or self._fits(piece, made)):
+                    made = make(piece)
                 self._ended = lambda connection, number=result.number: self._dropped(connection, number)
                 turn += 1
                 yield made

@@ -374,6 +374,7 @@ def _serve(store: Store, options: argparse.Namespace) -> int:
     leaving = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: leaving.set())
+    _keep_temporary_files_inside(store.folder, first=False)
     log("slot begins")
     slots.serve(store, options.slot, options.workers, shared, leaving, log)
     return 0
@@ -387,12 +388,16 @@ def _acquire(lock: ProcessLock) -> bool:
     return False
 
 
-def _keep_temporary_files_inside(folder: Folder) -> None:
-    """Have what a job writes to a temporary folder lie in its workspace where that is encrypted."""
+def _keep_temporary_files_inside(folder: Folder, *, first: bool = True) -> None:
+    """Have what a job writes to a temporary folder lie in its workspace where that is encrypted.
+
+    first: whether no other process is at work there, so that what lies there is left over.
+    """
     inside = folder.path / TEMPORARY
-    remove_tree(inside)
+    if first:
+        remove_tree(inside)
     if files.encrypted(inside):
-        inside.mkdir(mode=0o700)
+        inside.mkdir(mode=0o700, exist_ok=True)
         tempfile.tempdir = str(inside)
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, select, update
 from engine.errors import NotFoundError, StorageError, UserError
 from engine.store.budget import reservations
 from engine.store.corpora import declarations, importing
+from engine.store.database.dialect import of_records
 from engine.store.database.schema import corpora, record_index, runs, settings
 from engine.store.database.schema import populations as populations_table
 from engine.store.records import forget, read_rows, read_table, write_table
@@ -24,7 +25,7 @@ from engine.store.review import memory
 from engine.store.rows import CorpusRow, corpus_of
 from engine.store.runs import seen
 from engine.store.session import Session, new_id
-from engine.store.summaries import corpus_row, reading, summary
+from engine.store.summaries import corpus_row, summary, totals
 from engine.store.views import CorpusSummary
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class Corpora:
             return list(connection.execute(query).scalars())
         found: dict[str, int] = {}
         for begin in range(0, len(ids), 500):
-            part = query.where(record_index.c.record_id.in_(list(ids[begin : begin + 500])))
+            part = query.where(of_records(record_index.c.position, corpus_id, ids[begin : begin + 500]))
             found.update({r.record_id: r.position for r in connection.execute(part)})
         return [found[i] for i in ids if i in found]
 
@@ -324,7 +325,7 @@ class Corpora:
 
 def _summary(connection: Connection, row: CorpusRow) -> CorpusSummary:
     """Return a corpus' summary; its records are read where one of them changed since."""
-    return summary(connection, row, memory.recalled(connection, row.id, "reading", lambda c: reading(c, row.id)))
+    return summary(connection, row, memory.recalled(connection, row.id, memory.TOTALS, lambda c: totals(c, row.id)))
 
 
 def _checked_name(name: str) -> str:

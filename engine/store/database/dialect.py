@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from typing import Self
 
 from sqlalchemy import (
     BigInteger,
@@ -34,6 +35,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import GenericFunction
+from sqlalchemy.sql.operators import OperatorType
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 WHOLE = BigInteger().with_variant(Integer(), SQLITE)  # 64 bits on both; SQLite numbers rows of INTEGER alone
@@ -82,10 +84,20 @@ def add_column(connection: Connection, table: str, column: Column[object]) -> No
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {form}")
 
 
-class among(GenericFunction[bool]):
-    """The condition that a column's whole number is in a JSON list: `among(column, "[1, 2]")`, however long it is."""
+class _condition(GenericFunction[bool]):
+    """A condition, written as it is: where SQLAlchemy compares it with 1, SQLite uses no index for what is in it."""
 
     type = Boolean()
+    inherit_cache = True
+
+    def self_group(self, against: OperatorType | None = None) -> Self:
+        """Return the condition itself, which needs no brackets."""
+        return self
+
+
+class among(_condition):
+    """The condition that a column's whole number is in a JSON list: `among(column, "[1, 2]")`, however long it is."""
+
     inherit_cache = True
 
 
@@ -104,6 +116,39 @@ def _among_sqlite(element: among, compiler: SQLCompiler, **options: object) -> s
 def _among_postgresql(element: among, compiler: SQLCompiler, **options: object) -> str:
     column, listed = (compiler.process(part, **options) for part in element.clauses)
     return f"{column} IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST({listed} AS JSON)))"
+
+
+class placed(_condition):
+    """The condition that a position is of a record in a JSON list of ids: `placed(column, corpus, '["a", "b"]')`.
+
+    Each id is looked up by itself: SQLite, which does not count rows, reads a whole corpus for a list of a dozen.
+    """
+
+    inherit_cache = True
+
+
+def of_records(column: ColumnElement[int], corpus_id: str, record_ids: Collection[str]) -> ColumnElement[bool]:
+    """Return the condition that a column holds the position of one of these records of a corpus."""
+    listed = json.dumps([str(record) for record in record_ids])
+    return placed(column, bindparam(None, corpus_id, type_=Text()), bindparam(None, listed, type_=Text()))
+
+
+@compiles(placed, SQLITE)
+def _placed_sqlite(element: placed, compiler: SQLCompiler, **options: object) -> str:
+    column, corpus, listed = (compiler.process(part, **options) for part in element.clauses)
+    return (
+        f"{column} IN (SELECT own.position FROM json_each({listed}) AS asked "
+        f"CROSS JOIN record_index AS own ON own.corpus_id = {corpus} AND own.record_id = asked.value)"
+    )
+
+
+@compiles(placed, POSTGRESQL)
+def _placed_postgresql(element: placed, compiler: SQLCompiler, **options: object) -> str:
+    column, corpus, listed = (compiler.process(part, **options) for part in element.clauses)
+    return (
+        f"{column} IN (SELECT own.position FROM record_index AS own WHERE own.corpus_id = {corpus} "
+        f"AND own.record_id IN (SELECT value FROM json_array_elements_text(CAST({listed} AS JSON))))"
+    )
 
 
 class clock(GenericFunction[float]):

@@ -19,6 +19,7 @@ from engine.store.database.schema import corpora, decisions, spot_checks
 from engine.store.summaries import corpus_row
 
 ENTRIES = 64
+TOTALS = "totals"  # under which `summaries.totals` is remembered, for all who ask for them
 CHEAP = 0.05  # seconds of processor time up to which something is computed anew at every change
 SPARING = 50.0  # how many times as long as it took something dearer is not computed again
 Version = tuple[object, ...]

@@ -17,7 +17,7 @@ from engine.store.database.dialect import one_of
 from engine.store.database.schema import record_index, spans
 from engine.store.review.spans import CHUNK, span_number
 from engine.store.rows import AnyRow, AnySelect, SpanRow, span_of
-from engine.store.summaries import corpus_row
+from engine.store.summaries import Totals, corpus_row
 
 
 def span_filter(
@@ -81,13 +81,12 @@ def span_counts(connection: Connection, corpus_id: str) -> SpanCounts:
     }
 
 
-def progress(connection: Connection, corpus_id: str) -> dict[str, int]:
-    """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
-    query = select(func.count(), func.count().filter(record_index.c.reviewed)).where(
-        record_index.c.corpus_id == corpus_id
-    )
-    records, reviewed = connection.execute(query).one()
-    return {"records": int(records), "reviewed": int(reviewed)}
+def progress(found: Totals) -> dict[str, int]:
+    """Return how far a review is; see `Review.progress`."""
+    return {
+        "records": found.records, "reviewed": found.reviewed, "accepted": found.accepted,
+        "rejected": found.spans - found.accepted, "undecided": found.undecided,
+    }  # fmt: skip
 
 
 def untouched(connection: Connection, corpus_id: str) -> tuple[int, int]:

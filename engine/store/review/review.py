@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
 from engine.store.audit import now
+from engine.store.database.dialect import of_records
 from engine.store.database.schema import corpora, notes, record_index, spans
 from engine.store.people.roles import Right
 from engine.store.records import read_rows
@@ -23,7 +24,7 @@ from engine.store.review.desk import readers
 from engine.store.review.desk.readers import Ahead
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
-from engine.store.review.memory import remembered
+from engine.store.review.memory import TOTALS, remembered
 from engine.store.review.queries import (
     SpanCounts,
     alike_rows,
@@ -43,7 +44,7 @@ from engine.store.review.spans import CHUNK, accepted_spans, activate, record_sp
 from engine.store.review.unmarked import free_in
 from engine.store.rows import AnySelect
 from engine.store.session import Session
-from engine.store.summaries import corpus_row
+from engine.store.summaries import corpus_row, totals
 from engine.store.views import Sheet, SpanView
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Review:
     def rows(self, corpus_id: str, record_ids: Sequence[str]) -> pd.DataFrame:
         """Return the queue's rows of these records, in this order, as they are now."""
         query = select(record_index).where(
-            record_index.c.corpus_id == corpus_id, record_index.c.record_id.in_(list(record_ids))
+            record_index.c.corpus_id == corpus_id, of_records(record_index.c.position, corpus_id, record_ids)
         )
         with self.session.db.read() as connection:
             found = {r.record_id: queue_row(r) for r in connection.execute(query)}
@@ -187,7 +188,7 @@ class Review:
                 notes,
                 (notes.c.corpus_id == record_index.c.corpus_id) & (notes.c.position == record_index.c.position),
             )
-            .where(record_index.c.corpus_id == corpus_id, record_index.c.record_id.in_(list(record_ids)))
+            .where(record_index.c.corpus_id == corpus_id, of_records(record_index.c.position, corpus_id, record_ids))
         )
         with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
@@ -230,8 +231,12 @@ class Review:
         return readers.take_in_hand(self.session.db, corpus_id, person, current, record_ids, limit)
 
     def progress(self, corpus_id: str) -> dict[str, int]:
-        """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
-        return dict(remembered(self.session.db, corpus_id, "progress", lambda c: progress(c, corpus_id)))
+        """Return how many records there are and were read to the end, and how many spans in force have which state.
+
+        Returns:
+            records, reviewed; accepted, rejected, and undecided, which were not looked at whatever their state.
+        """
+        return progress(remembered(self.session.db, corpus_id, TOTALS, lambda c: totals(c, corpus_id)))
 
     def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
         """Return how often a span's words are found and stand unmarked.

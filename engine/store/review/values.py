@@ -13,16 +13,17 @@ from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora.corpora import Corpora
+from engine.store.database.dialect import of_records
 from engine.store.database.schema import record_index, spans
 from engine.store.records import read_rows
 from engine.store.review import decisions
-from engine.store.review.memory import remembered
+from engine.store.review.memory import TOTALS, recalled, remembered
 from engine.store.review.queries import alike_rows, check, check_action
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
 from engine.store.rows import AnyRow
 from engine.store.session import Session
-from engine.store.summaries import corpus_row
+from engine.store.summaries import corpus_row, totals
 
 if TYPE_CHECKING:
     from engine.pii.evaluate import Evaluation
@@ -133,7 +134,7 @@ class Values:
         found: set[str] = set()
         with self.session.db.read() as connection:
             for at in range(0, len(records), AT_ONCE):
-                some = query.where(record_index.c.record_id.in_(records[at : at + AT_ONCE]))
+                some = query.where(of_records(record_index.c.position, corpus_id, records[at : at + AT_ONCE]))
                 found |= {_key(r) for r in connection.execute(some) if (r.record_id, r.start, r.end) in asked}
         return found
 
@@ -196,7 +197,8 @@ class Values:
         def estimate(connection: Connection) -> ResidualRisk | None:
             mine = record_index.c.corpus_id == corpus_id
             marked = select(record_index.c.record_id).where(mine, record_index.c.reviewed.is_(True))
-            reviewed = list(connection.execute(marked).scalars())
+            found = recalled(connection, corpus_id, TOTALS, lambda c: totals(c, corpus_id))
+            reviewed = list(connection.execute(marked).scalars()) if found.reviewed else []
             rows = [tuple(r) for r in connection.execute(query)] if reviewed else []
             return residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
 

@@ -70,6 +70,10 @@ class PartFiles:
         """Keep a part's content, in one step."""
         write_atomic(self._folder / f"{key}{SUFFIX}", self._mac(key, content) + content)
 
+    def forget(self, key: str) -> None:
+        """Remove a part."""
+        remove_tree(self._folder / f"{key}{SUFFIX}")
+
     def remove(self) -> None:
         """Remove all parts."""
         remove_tree(self._folder)

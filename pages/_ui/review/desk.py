@@ -94,7 +94,6 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
     rows = workspace.review.rows(corpus_id, order[page * ROWS : (page + 1) * ROWS])
     ahead = workspace.review.ahead(corpus_id, current, [*order[at + 1 :], *order[:at]], AHEAD)
     wanted = [*([current] if current else []), *ahead.records, *order[max(0, at - 1) : at]]
-    counts = workspace.review.span_counts(corpus_id)
     told = [*rows["record_id"].tolist(), *([current] if current else [])]
     return {
         "corpus": corpus_id,
@@ -118,12 +117,7 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
         "away": not ahead.others.keys().isdisjoint(order),
         "sheets": _sheets(workspace, corpus_id, list(dict.fromkeys(wanted))),
         "alike": _alike(workspace, corpus_id, mine.span),
-        "counts": {
-            "accepted": counts["accepted"],
-            "rejected": counts["rejected"],
-            "undecided": counts["undecided"],
-            **workspace.review.progress(corpus_id),
-        },
+        "counts": workspace.review.progress(corpus_id),
         "reply": mine.reply,
         "done": mine.done,
         "trouble": mine.trouble,

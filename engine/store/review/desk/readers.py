@@ -20,7 +20,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.sql import ColumnElement
 
 from engine.store.database.database import RETRIES, ConflictError, Database
-from engine.store.database.dialect import clock, insert
+from engine.store.database.dialect import clock, insert, of_records
 from engine.store.database.schema import corpora, readers, record_index
 from engine.store.people.roles import Person
 from engine.store.review.spans import CHUNK
@@ -108,7 +108,7 @@ def _unread(connection: Connection, corpus_id: str, record_ids: Sequence[str]) -
     """Return position and id of those of the records that nobody has read to the end, in their order."""
     query = select(record_index.c.record_id, record_index.c.position).where(
         record_index.c.corpus_id == corpus_id,
-        record_index.c.record_id.in_(list(record_ids)),
+        of_records(record_index.c.position, corpus_id, record_ids),
         record_index.c.reviewed.is_(False),
     )
     position = {str(record): int(at) for record, at in connection.execute(query)}
