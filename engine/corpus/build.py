@@ -194,9 +194,9 @@ def _split_warnings(
     if statistics.over_cap:
         noun = "person" if unit == "source" else "record"
         found.append(
-            f"{statistics.over_cap:,} of {statistics.records:,} records lie beyond the cap of {cap} for each {noun}. They "
-            "stay in the corpus, but no method uses them and no measure counts them; to use them, load the file again "
-            "with a higher cap."
+            f"{statistics.over_cap:,} of {statistics.records:,} records lie beyond the cap of {cap} for each {noun}. "
+            "They stay in the corpus, but no method uses them and no measure counts them; to use them, load the file "
+            "again with a higher cap."
         )
     if unit == "source" and statistics.without_source:
         found.append(
