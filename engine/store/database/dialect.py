@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Self
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -35,7 +33,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import GenericFunction
-from sqlalchemy.sql.operators import OperatorType
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 WHOLE = BigInteger().with_variant(Integer(), SQLITE)  # 64 bits on both; SQLite numbers rows of INTEGER alone
@@ -84,19 +81,11 @@ def add_column(connection: Connection, table: str, column: Column[object]) -> No
     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {form}")
 
 
-class _condition(GenericFunction[bool]):
-    """A condition, written as it is: where SQLAlchemy compares it with 1, SQLite uses no index for what is in it."""
+class among(GenericFunction[bool]):
+    """The condition that a column's whole number is in a JSON list: `among(column, "[1, 2]")`, however long it is.
 
-    type = Boolean()
-    inherit_cache = True
-
-    def self_group(self, against: OperatorType | None = None) -> Self:
-        """Return the condition itself, which needs no brackets."""
-        return self
-
-
-class among(_condition):
-    """The condition that a column's whole number is in a JSON list: `among(column, "[1, 2]")`, however long it is."""
+    Its type stays unsaid: SQLAlchemy compares what is Boolean with 1, and SQLite uses no index for that.
+    """
 
     inherit_cache = True
 
@@ -118,7 +107,7 @@ def _among_postgresql(element: among, compiler: SQLCompiler, **options: object) 
     return f"{column} IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST({listed} AS JSON)))"
 
 
-class placed(_condition):
+class placed(GenericFunction[bool]):
     """The condition that a position is of a record in a JSON list of ids: `placed(column, corpus, '["a", "b"]')`.
 
     Each id is looked up by itself: SQLite, which does not count rows, reads a whole corpus for a list of a dozen.
