@@ -142,6 +142,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
     "detector_presets": ("engine.pii.detect.presets", "presets"),
     "earlier_trials": ("engine.store.runs.intruder.words", "earlier"),
+    "embedder_sentence": ("engine.examine.findings.embedders", "embedder_sentence"),
     "epsilon_for": ("engine.dp.accounting.closed_form", "epsilon_for"),
     "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
     "example_file": ("engine.corpus.readers", "example_file"),
@@ -226,6 +227,7 @@ if TYPE_CHECKING:
         UserError,
     )
     from engine.examine.curves.lbf import Curve
+    from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table, way_kept
     from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide

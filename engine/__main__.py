@@ -284,6 +284,10 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                     ("--tuned-classifier",),
                     {"action": "store_true", "help": "train a small transformer too"},
                 ),
+                (
+                    ("--embedder",),
+                    {"default": "", "metavar": "auto|english|ngrams|FOLDER", "help": "what meaning is measured by"},
+                ),
                 no_wait,
             ],
         ),

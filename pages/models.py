@@ -10,6 +10,7 @@ from pages._ui.models import add as models_add
 from pages._ui.models import cards as models_cards
 from pages._ui.models import describe as models_describe
 from pages._ui.models import hub as models_hub
+from pages._ui.models import meaning as models_meaning
 from pages._ui.models import table as models_table
 from pages._ui.parts.progress import job_progress, running_job
 
@@ -50,5 +51,6 @@ with st.expander("Built-in helpers: taggers, tone, likeness", icon=":material/ha
         on_click=models_cards.test_all,
         args=(workspace,),
     )
+    models_meaning.draw(workspace)
     for model_id, model in helpers.items():
         models_cards.card(model_id, model)

@@ -118,7 +118,10 @@ def _suggest(workspace: Workspace, language: str) -> Mapping[str, object]:
             }
         )  # fmt: skip
     roles: dict[str, object] = {one.role: one.offer.hub for one in found.models if one.role}
-    return {"machine": asdict(found.machine), "language": found.language, **roles, "models": listed}
+    told = {"machine": asdict(found.machine), "language": found.language, **roles, "models": listed}
+    if found.sentence_models:
+        told["sentence_models"] = [{**one.model_dump(), "for": one.sentence()} for one in found.sentence_models]
+    return told
 
 
 def _shown(info: ModelInfo | FolderFacts) -> Mapping[str, object]:

@@ -23,10 +23,11 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import UserError
+from engine.examine.findings.embedders import embedders_apart
 from engine.examine.findings.findings import CLOSER, Finding
 from engine.examine.findings.sizes import at, in_common, known, sizes_apart
 
-Outcome = Literal["better", "worse", "cannot tell", "same", "other size", "not measured", ""]
+Outcome = Literal["better", "worse", "cannot tell", "same", "other size", "other embedder", "not measured", ""]
 Key = tuple[str, str]
 KEYS = ["name", "group", "measure", "direction", "reference"]
 EXCESS = "_excess"
@@ -68,7 +69,8 @@ def compare(
     Returns:
         Columns name, group, measure, direction, reference, then a run `<id> value`, `<id> low`, `<id> high` and, from
         the second run on, `<id> against first` (better, worse, same, cannot tell, other size where the measure moves
-        with the number of texts and they have none in common, not measured in one of the two at least or nothing real
+        with the number of texts and they have none in common, other embedder where it rests on embeddings and they are
+        of different ones, not measured in one of the two at least or nothing real
         to hold them against, or empty on rows that are only there for reference), `<id> difference`, `<id> p`,
         `<id> pairs` (people measured in both; 0 where the samples are independent) and `<id> texts` (at how many texts
         they were held against each other where one run was measured at clearly more; else 0).
@@ -173,6 +175,8 @@ def _judged(
     new, old = rows.get(key), first.get(key)
     if new is None or old is None or math.isnan(new.value) or math.isnan(old.value):
         return {"against first": "not measured", **nothing}
+    if embedders_apart((new, old)):
+        return {"against first": "other embedder", **nothing}
     texts = None
     if sizes_apart(new, old):
         texts = in_common([known(new), known(old)])

@@ -10,6 +10,7 @@ import pandas as pd
 from engine.examine import apart
 from engine.examine.battery import run_battery
 from engine.examine.expected import LENGTHS, MAP, METRICS, READING
+from engine.examine.findings.embedders import marked
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.part import Part
 from engine.examine.findings.risk import record_risk
@@ -89,7 +90,10 @@ def examine_run(
         scores = record_risk(part.signals, len(prepared.synthetic))
         risk = {str(i): float(r) for i, r in zip(prepared.synthetic.record_ids, scores, strict=True)}
 
-    return ExamineOutput(part.findings, part.tables, risk)
+    findings = part.findings
+    if given.embedder is not None:
+        findings = marked(findings, given.embedder.id, given.embedder_since)
+    return ExamineOutput(findings, part.tables, risk)
 
 
 def _utility(prepared: Prepared) -> Part:

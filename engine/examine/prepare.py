@@ -74,6 +74,7 @@ class ExamineInput:
         tuned_classifier: whether an encoder is trained to label records too; it takes minutes more.
         seed: fixes every sample and every resampling.
         effort: what the run took, where that is known.
+        embedder_since: why another embedder than the built-in one was taken, where the text's language says so.
         corpus_map: the plane of this corpus' texts as an earlier examination laid it out, or None.
     """
 
@@ -86,6 +87,7 @@ class ExamineInput:
     privacy: bool = True
     utility: bool = True
     embedder: Embedder | None = None
+    embedder_since: str = ""
     detector: Detector | None = None
     seed: int = 0
     model_attacks: bool = True

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from engine.examine.findings.embedders import embedders_apart
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.sizes import at_one_number, none_in_common
 from engine.examine.measures import MEASURES
@@ -84,6 +85,10 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
             f" {titles} {'moves' if len(unlike) == 1 else 'move'} with the number of texts, of which these runs have "
             "none in common: there each run is to be read beside its own real text alone."
         )
+    apart = [name for name in names if embedders_apart(one for rows in equal.values() if (one := own(rows, name)))]
+    if apart:
+        titles = listed([f"“{MEASURES[name].title}”" for name in apart])
+        caveat += f" {titles}: measured by different embedders in these runs, so not to be held together."
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select, update
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.examine.expected import Sizes, parts
 from engine.jobs.drafts import Copies
+from engine.jobs.models import embedder_choice
 from engine.jobs.models.prompts import Prompts
 from engine.jobs.planning import Planning, find_method
 from engine.jobs.sweeps import MOST as MOST_SWEPT
@@ -225,7 +226,7 @@ class Jobs:
 
     def examine(
         self, run_id: str, *, privacy: bool = True, utility: bool = True, model_attacks: bool = True,
-        tuned_classifier: bool = False,
+        tuned_classifier: bool = False, embedder: str = "",
     ) -> str:  # fmt: skip
         """Queue the examination of a finished run and return its job id.
 
@@ -233,7 +234,17 @@ class Jobs:
             run_id: the run. privacy, utility: which halves.
             model_attacks: whether models are trained on the text to be attacked, which takes minutes.
             tuned_classifier: whether an encoder is trained to label records too, which takes minutes more.
+            embedder: what meaning is measured by, see `Models.set_embedder`; empty for what is set.
         """
+        wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks,
+                  "tuned_classifier": tuned_classifier}  # fmt: skip
+        more = {embedder_choice.EMBEDDER: embedder_choice.checked(embedder)} if embedder else {}
+        return self._examine(run_id, wanted, more)
+
+    def _examine(self, run_id: str, settings: Mapping[str, bool], embedder: Mapping[str, str]) -> str:
+        """Queue an examination with these settings; `embedder` as `embedder_choice.settled` takes it."""
+        privacy, utility = settings.get("privacy", True), settings.get("utility", True)
+        model_attacks = settings.get("model_attacks", True)
         if not (privacy or utility):
             raise UserError("privacy, utility: at least one must be true")
         with self.session.db.write() as connection:
@@ -243,8 +254,8 @@ class Jobs:
             if not row.kept:
                 raise UserError("this run has no records to examine; run the method again with other settings")
             active = queue.active_jobs(connection, run_id=run_id, kind="examine")
-            wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks,
-                      "tuned_classifier": tuned_classifier}  # fmt: skip
+            wanted: JSONObject = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks,
+                                  "tuned_classifier": settings.get("tuned_classifier", False), **embedder}  # fmt: skip
             if active:
                 job_id = active[0]
             else:
@@ -264,7 +275,7 @@ class Jobs:
         kept = kept_parts.stopped(self.session, run_id)
         if kept is None:
             raise UserError("nothing is kept of an examination of this run; start a new one")
-        return self.examine(run_id, **kept.settings)
+        return self._examine(run_id, kept.settings, kept.embedder)
 
     def cancel(self, job_or_run_id: str) -> bool:
         """Cancel a job, or the active jobs of a run; False where nothing was active."""

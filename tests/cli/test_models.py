@@ -92,4 +92,9 @@ def test_suggest_names_what_suits_this_machine(verb):
     assert "dp-finetune" in plain["serves"]
     assert plain["lacks"] == ["rewrite"]
     assert chatty["lacks"] == []
-    assert verb("suggest", "--language", "et")["language"] == "et"
+    estonian = verb("suggest", "--language", "et")
+    assert estonian["language"] == "et"
+    (meaning,) = estonian["sentence_models"]
+    assert meaning["hub"] == "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+    assert "about 118 million numbers, 0.47 GB, 384 dimensions, 128 tokens" in meaning["for"]
+    assert "sentence_models" not in found

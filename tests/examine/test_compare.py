@@ -370,3 +370,23 @@ def test_a_hundred_equal_findings_hold_hardly_any_difference() -> None:
         }
         called += bool(compare(rows)["b against first"].isin(["better", "worse"]).any())
     assert called <= 6  # at most 5% of tables, by chance a few more
+
+
+def test_runs_of_different_embedders_are_not_held_against_each_other_and_it_is_said() -> None:
+    from engine.figures.beside import beside
+
+    ours, theirs = (finding("kid", value, value - 0.01, value + 0.01, reference="train", direction="lower is better",
+                            group="utility") for value in (0.2, 0.6))  # fmt: skip
+    theirs = dataclasses.replace(theirs, settings={"embedder": "character n-grams"})
+    rows = {"r-1": [ours, finding("pipp_excess", 0.5, 0.4, 0.6, reference="holdout")],
+            "r-2": [theirs, finding("pipp_excess", 0.1, 0.0, 0.2, reference="holdout")]}  # fmt: skip
+    table = compare(rows).set_index("name")
+    assert table.loc["kid", "r-2 against first"] == "other embedder"
+    assert math.isnan(table.loc["kid", "r-2 p"])
+    assert table.loc["pipp_excess", "r-2 against first"] == "better"
+    named = dataclasses.replace(ours, settings={"embedder": "all-MiniLM-L6-v2"})  # what older findings do not name
+    alike = compare({"r-1": [named], "r-2": [dataclasses.replace(theirs, settings={})]})
+    assert alike.loc[0, "r-2 against first"] == "worse"
+    said = beside({"A · one": rows["r-1"], "B · two": rows["r-2"]}, ["kid"]).caveat
+    assert "measured by different embedders" in said
+    assert "embedders" not in beside({"A · one": [named], "B · two": [ours]}, ["kid"]).caveat

@@ -35,7 +35,11 @@ def workspace(request, tmp_path, monkeypatch):
         yield opened
 
 
-@pytest.mark.parametrize("settings", [PRIVACY, pytest.param(BOTH, marks=pytest.mark.slow)], ids=["privacy", "both"])
+@pytest.mark.parametrize(
+    "settings",
+    [PRIVACY, PRIVACY | {"embedder": "ngrams"}, pytest.param(BOTH, marks=pytest.mark.slow)],
+    ids=["privacy", "privacy by character n-grams", "both"],
+)
 def test_helpers_change_no_finding(workspace, settings):
     expected = alone(workspace, settings)
     pieces = []

@@ -96,3 +96,27 @@ def test_a_missing_model_says_so(empty, visit, monkeypatch):
     monkeypatch.setattr(engine.models.builtin.shipped, "ASSETS", empty / "nowhere")
     app = visit("models")
     assert words(app, "error").count("Not on this machine") == 2
+
+
+def test_what_measures_meaning_is_chosen_and_a_model_for_the_language_named(empty, visit, tmp_path):
+    from engine.workspace import open_workspace
+
+    app = visit("models")
+    assert "for measuring meaning" not in words(app, "caption")
+    app.selectbox(key="models.meaning.choice").select("ngrams").run()
+    workspace = open_workspace(empty)
+    assert workspace.models.embedder() == "ngrams"
+    app.selectbox(key="models.suggested.language").select("et").run()
+    assert "paraphrase-multilingual-MiniLM-L12-v2" in words(app, "caption")
+    app.selectbox(key="models.meaning.choice").select("folder").run()
+    app.text_input(key="models.meaning.folder").set_value(str(tmp_path)).run()
+    app.button(key="models.meaning.use").click().run()
+    assert not app.exception
+    assert "lacks config.json, modules.json, model.safetensors" in words(app, "error", "warning", "markdown")
+    assert workspace.models.embedder() == "ngrams"
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "modules.json").write_text("[]")
+    app.button(key="models.meaning.use").click().run()
+    assert workspace.models.embedder() == str(tmp_path)
+    workspace.close()

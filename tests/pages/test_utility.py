@@ -338,3 +338,26 @@ def test_perplexities_and_chance_are_said_where_they_were_measured(monkeypatch):
     assert "p = 0.001 for the synthetic text, p = 0.43 for real against real" in said[2]
     utility_sentences.meaning([far])
     assert len(said) == 3
+
+
+def test_what_measured_meaning_is_said_where_it_was_not_the_english_model():
+    def page(embedder: str, why: str) -> None:
+        from engine.examine.findings.embedders import marked
+        from engine.examine.findings.make import finding
+        from engine.examine.stats.intervals import Interval
+        from pages._ui.utility import sentences
+
+        found = [finding("kid", side, Interval(0.1, 0.0, 0.2, 90, "", ""), p=0.5) for side in ("train", "real")]
+        sentences.meaning(marked(found, embedder, why))
+
+    def said(embedder: str, why: str = "") -> str:
+        app = AppTest.from_function(page, kwargs={"embedder": embedder, "why": why}).run()
+        assert not app.exception
+        return words(app, "caption")
+
+    assert "Meaning was measured" not in said("all-MiniLM-L6-v2")
+    assert "by character n-grams, since most of the text is not English: they follow words more" in said(
+        "character n-grams", "most of the text is not English"
+    )
+    assert "by character n-grams: they follow words" in said("character n-grams")
+    assert "by the sentence model many (12345678)." in said("many (12345678)")

@@ -80,6 +80,7 @@ def examine(options: Namespace) -> Mapping[str, object]:
         utility=both or options.utility,
         model_attacks=not options.quick,
         tuned_classifier=options.tuned_classifier,
+        embedder=options.embedder,
     )
     if options.no_wait:
         return {"run": options.run, "job": job, "state": "queued"}

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.errors import RefusedError
+from engine.jobs.models import embedder_choice
 from engine.store import model_settings
 from engine.store.logs import about
 from engine.store.session import Session
@@ -104,15 +105,29 @@ class ModelCache:
 
         return Catalogue(Path(), {}) if session is None else catalogue(session)
 
-    def embedder(self) -> Embedder:
-        """Return the sentence embedder."""
+    def embedder(self, choice: str = embedder_choice.ENGLISH) -> Embedder:
+        """Return an embedder: the built-in one, `ngrams`, or that of a folder; the latest folder alone is held.
+
+        Raises:
+            UserError: the folder is not a sentence model any more.
+        """
 
         def load() -> Embedder:
-            from engine.models.builtin.embedder import load_embedder
+            from engine.models.builtin.embedder import SentenceEmbedder, load_embedder
 
-            return load_embedder()
+            if choice == embedder_choice.ENGLISH:
+                return load_embedder()
+            if choice == embedder_choice.NGRAMS:
+                from engine.models.builtin.character_ngrams import CharacterNgrams
 
-        return self._get("embedder", load)
+                return CharacterNgrams()
+            return SentenceEmbedder(embedder_choice.checked(choice))
+
+        name = "embedder" if choice == embedder_choice.ENGLISH else f"embedder {choice}"
+        with self._lock:
+            for other in [k for k in self._held if k.startswith("embedder ") and k != name]:
+                del self._held[other]
+        return self._get(name, load)
 
     def detector(self, settings: DetectorSettings) -> Detector:
         """Return a record detector with these settings."""

@@ -23,17 +23,18 @@ from engine.store.session import Session
 if TYPE_CHECKING:
     from engine.corpus.description import Description
     from engine.models.offered.machine import Machine
-    from engine.models.offered.offers import Offer
+    from engine.models.offered.offers import Offer, SentenceOffer
     from engine.models.offered.suggest import Suggestion
 
 
 @dataclass(frozen=True)
 class Proposals:
-    """What is thought of each open model on this machine, in their order."""
+    """What is thought of each open model on this machine, in their order, and sentence models for measuring meaning."""
 
     machine: Machine
     language: str
     models: tuple[Suggestion, ...]
+    sentence_models: tuple[SentenceOffer, ...] = ()
 
 
 class Hub:
@@ -45,11 +46,12 @@ class Hub:
     def suggest(self, language: str = "en") -> Proposals:
         """Return what suits this machine and a language (ISO 639-1); nothing is connected."""
         from engine.models.offered.machine import this_machine
-        from engine.models.offered.offers import offers
+        from engine.models.offered.offers import offers, sentence_models
         from engine.models.offered.suggest import suggest
 
         machine, language = this_machine(), language.strip().lower()[:2]
-        return Proposals(machine, language, tuple(suggest(offers(), machine, language)))
+        suggested = tuple(suggest(offers(), machine, language))
+        return Proposals(machine, language, suggested, sentence_models(language))
 
     def serves(self, offer: Offer) -> tuple[list[str], list[str]]:
         """Return the ids of the methods that a model serves, and of those that ask more of one."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypedDict
 from sqlalchemy import Connection, select
 
 from engine.errors import UserError
-from engine.jobs.models import built_in, marks
+from engine.jobs.models import built_in, embedder_choice, marks
 from engine.jobs.models.built_in import BuiltInModel
 from engine.jobs.models.catalogued import catalogue, models_folder
 from engine.json_types import JSONObject
@@ -27,7 +27,7 @@ from engine.store.model_settings import SelfTest
 from engine.store.rows import AnyRow
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
-from engine.store.upkeep import AuditLog
+from engine.store.upkeep import AuditLog, Settings
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -122,6 +122,24 @@ class Models:
         """Return why no claim can be made with the models of a run."""
         own, known = marks.population_now(self.session, corpus_id, found)
         return marks.refused(title, claim, known, own)
+
+    def embedder(self) -> str:
+        """Return what examinations measure meaning by: `auto`, `english`, `ngrams` or the path of a folder."""
+        return str(Settings(self.session).get(embedder_choice.KEY) or embedder_choice.AUTO)
+
+    def set_embedder(self, choice: str) -> str:
+        """Keep what examinations measure meaning by from now on.
+
+        Args:
+            choice: `english`, the built-in embedder; `ngrams`, runs of letters; the path of a sentence-transformers
+                folder; or `auto`: the built-in one where at least half of a corpus' text looks English, else `ngrams`.
+        """
+        kept = embedder_choice.checked(choice)
+        named = kept if kept in embedder_choice.OFFERED else "folder"
+        Settings(self.session).change(
+            embedder_choice.KEY, kept, "setting changed", "", setting=embedder_choice.KEY, embedder=named
+        )
+        return kept
 
     def remove(self, model: str) -> None:
         """Delete an imported model, or forget an endpoint with its key; its consents end.

@@ -17,10 +17,12 @@ from engine.examine import each
 from engine.examine.expected import Expected, Sizes, parts
 from engine.examine.measures import MEASURES
 from engine.examine.tables import CORPUS_MAP
+from engine.jobs.models import embedder_choice
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings, kept_embeddings
 from engine.jobs.worker.part_shelf import PartShelf
 from engine.jobs.worker.parts_ahead import Ahead
 from engine.jobs.worker.task import Stopped, Task
+from engine.store import queue
 from engine.store.runs import held
 from engine.store.runs.runs import frame_of, run_row
 from engine.store.summaries import corpus_row
@@ -48,6 +50,9 @@ def run(task: Task) -> None:
     from engine.examine.examination import examine_run
 
     store = task.store
+    task.arguments |= embedder_choice.settled(store, task.corpus_id, task.arguments)
+    with store.session.db.write() as connection:  # whoever shares the job, or goes on with it, measures by the same one
+        queue.progress(connection, task.id, worker=task.worker, arguments=task.arguments)
     asked = Asked.of(store, task.models, task.corpus_id, task.run_id, task.arguments)
     row, given, embedder = asked.row, asked.given, asked.embedder
     privacy, utility = given.privacy, given.utility
@@ -90,12 +95,14 @@ def run(task: Task) -> None:
 class Asked:
     """An examination that was asked for, as every worker that has a part in it reads it.
 
-    row: of the run. given: what is examined, with the tools; its embedder. more: what its parts hang on beside that.
+    row: of the run. given: what is examined, with the tools; its embedder. choice: by which that is loaded. more: what
+    its parts hang on beside that.
     """
 
     row: RunRow
     given: ExamineInput
     embedder: Embedder
+    choice: str
     more: tuple[str, ...]
 
     @classmethod
@@ -118,7 +125,9 @@ class Asked:
         records = store.corpora.frame(corpus_id)
         detector = store.review.detector_settings(corpus_id)
         texts, outputs = list(records["text"]), list(synthetic["text"])
-        embedder = kept_embeddings(store, models.embedder(), corpus_id, run_id, texts, outputs)
+        chosen = embedder_choice.settled(store, corpus_id, arguments)
+        choice = chosen[embedder_choice.EMBEDDER]
+        embedder = kept_embeddings(store, models.embedder(choice), corpus_id, run_id, texts, outputs)
         given = ExamineInput(
             synthetic=synthetic,
             train=records[records["split"] == "train"].reset_index(drop=True),
@@ -131,12 +140,13 @@ class Asked:
             model_attacks=bool(arguments.get("model_attacks", True)),
             tuned_classifier=bool(arguments.get("tuned_classifier", False)),
             embedder=embedder,
+            embedder_since=chosen.get(embedder_choice.WHY, ""),
             detector=models.detector(detector),
             seed=seed_of(corpus_id),
             effort=effort_of(row),
             corpus_map=store.examinations.corpus_map(corpus_id),
         )
-        return cls(row, given, embedder, (detector.to_json(), *map(str, approvals)))
+        return cls(row, given, embedder, choice, (detector.to_json(), *map(str, approvals)))
 
     def expected(self) -> tuple[Expected, ...]:
         """Return its parts in their order, with what each takes."""

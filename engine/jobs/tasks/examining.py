@@ -42,6 +42,7 @@ class Examining:
         self._run_id, self._corpus_id = str(job.run_id), str(job.corpus_id)
         asked = Asked.of(store, self._models, self._corpus_id, self._run_id, job.arguments)
         self._stop: Stop = lambda: False
+        self._choice = asked.choice
         self._shelf = HelperShelf(store, self._run_id, asked.given, asked.more)
         self._prepared = prepare(asked.given, cancelled=lambda: self._stop())
         self._prepared.shelf = self._shelf
@@ -102,7 +103,7 @@ class Examining:
             texts = [*given.train["text"], *given.holdout["text"]]
             embedder = kept_embeddings(
                 self._store,
-                self._models.embedder(),
+                self._models.embedder(self._choice),
                 self._corpus_id,
                 self._run_id,
                 texts,

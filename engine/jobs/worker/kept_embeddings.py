@@ -63,7 +63,7 @@ class KeptEmbeddings:
             embedder: makes what is not there. model: tells its weights and precision from others.
             path: the file. key: of the digests. texts: those to keep, of which the first 50,000 are.
         """
-        self.id = embedder.id
+        self.id, self.fingerprint = embedder.id, model
         self.made = 0  # texts embedded since
         self._embedder, self._path, self._key = embedder, path, key
         self._model = model.encode()

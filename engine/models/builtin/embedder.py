@@ -53,6 +53,8 @@ class SentenceEmbedder:
             ) from None
         self.model.eval()
         self._weights = _digest(Path(source) / minilm.WEIGHTS)
+        if model is not None and source == str(model) and self._weights is not None:
+            self.id = f"{self.id} ({self._weights[:8]})"  # two folders of one name are told apart
         self.dimension = int(self.model.get_embedding_dimension() or 0)
         self.half = self.model.device.type == "cpu" and bf16_pays()
 

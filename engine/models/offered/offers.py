@@ -60,23 +60,61 @@ class Offer(BaseModel):
         return int((_BYTES[precision] * (self.parameters - self.whole) + kept) * WORK_SHARE)
 
 
+class SentenceOffer(BaseModel):
+    """One sentence model, for measuring meaning in languages that the built-in one does not know.
+
+    hub: its hub id. revision: commit. parameters: numbers in its weights, of 4 bytes. dimension: of its
+    vectors. tokens: it reads at most. languages: ISO 639-1 codes; told: the same in words.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hub: str = Field(pattern=r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
+    revision: str = Field(pattern=r"^[0-9a-f]{40}$")
+    licence: str = Field(min_length=3, max_length=60)
+    parameters: int = Field(gt=0)
+    dimension: int = Field(gt=0)
+    tokens: int = Field(gt=0)
+    languages: tuple[str, ...] = Field(min_length=1)
+    told: str = Field(min_length=3, max_length=200)
+
+    def sentence(self) -> str:
+        """Return what it is for, what it takes, and how it comes here."""
+        return (
+            f"{self.hub} (commit {self.revision}, {self.licence}, about {self.parameters / 1e6:.0f} million numbers, "
+            f"{4 * self.parameters / 1e9:.2f} GB, {self.dimension} dimensions, {self.tokens} tokens at most; "
+            f"{self.told}): for measuring meaning; fetch its folder on a machine with a network, bring it here, and "
+            "choose it as what measures meaning."
+        )
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     models: tuple[Offer, ...] = Field(min_length=1)
+    sentence_models: tuple[SentenceOffer, ...] = ()
 
 
-@lru_cache(maxsize=1)
 def offers() -> tuple[Offer, ...]:
     """Return the models that are proposed, from small to large.
 
     Raises:
         InternalError: the list that ships is damaged.
     """
+    return _file().models
+
+
+def sentence_models(language: str) -> tuple[SentenceOffer, ...]:
+    """Return the sentence models for a language (ISO 639-1); none for English, which the built-in one knows."""
+    return tuple(one for one in _file().sentence_models if language in one.languages and language != "en")
+
+
+@lru_cache(maxsize=1)
+def _file() -> _File:
     import yaml
 
     try:
-        return _File.model_validate(yaml.safe_load(PATH.read_text("utf-8"))).models
+        return _File.model_validate(yaml.safe_load(PATH.read_text("utf-8")))
     except (OSError, yaml.YAMLError, ValidationError) as error:
         raise InternalError(f"assets/models/catalogue.yaml cannot be used ({type(error).__name__})") from None
 

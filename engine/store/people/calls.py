@@ -47,10 +47,10 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(MANAGE, "declare_spent join_people keep_apart outputs reserve set_limit settle touch"),
     "models": _each(
         READ,
-        "all blockers built_in check_files check_reachable consent_statement consents endpoints info inspect last_test "
-        "mark_blockers marks_used verdict warnings with_marks",
+        "all blockers built_in check_files check_reachable consent_statement consents embedder endpoints info inspect "
+        "last_test mark_blockers marks_used verdict warnings with_marks",
     )
-    | _each(MANAGE, "add_endpoint give_consent import_folder remove set_precision test withdraw_consent"),
+    | _each(MANAGE, "add_endpoint give_consent import_folder remove set_embedder set_precision test withdraw_consent"),
     "named": _each(READ, "spread") | _each(REVEAL, "names spellings") | _each(MANAGE, "make_known"),
     "packs": _each(READ, "all draft get prompts_of runs") | _each(MANAGE, "file write"),
     "people": _each(READ, "all known person") | _each(PEOPLE, "note_stranger recognise remove set"),

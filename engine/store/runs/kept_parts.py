@@ -14,7 +14,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Connection, func, select
@@ -30,15 +30,20 @@ from engine.store.session import Session
 PLACE, SUFFIX = "examination", ".kept"
 MAC_BYTES = 32
 SETTINGS = ("privacy", "utility", "model_attacks", "tuned_classifier")
+EMBEDDER = ("embedder", "embedder_since")
 
 
 @dataclass(frozen=True)
 class KeptParts:
-    """An examination that was stopped: how many of its parts are kept, and its settings, to go on with."""
+    """An examination that was stopped: how many of its parts are kept, and its settings, to go on with.
+
+    embedder: by what meaning was measured, as the job's arguments hold it.
+    """
 
     kept: int
     parts: int
     settings: dict[str, bool]
+    embedder: dict[str, str] = field(default_factory=dict)
 
 
 class PartFiles:
@@ -127,4 +132,5 @@ def stopped(session: Session, run_id: str) -> KeptParts | None:
     if not kept:
         return None
     settings = {name: bool(row.arguments[name]) for name in SETTINGS if name in row.arguments}
-    return KeptParts(kept, int(str(told["parts"])), settings)
+    embedder = {name: str(row.arguments[name]) for name in EMBEDDER if row.arguments.get(name)}
+    return KeptParts(kept, int(str(told["parts"])), settings, embedder)

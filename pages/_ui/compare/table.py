@@ -14,7 +14,8 @@ from pages._ui.parts import rows, wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
-            "other size": "– no number of texts in common", "not measured": "– not measured in both",
+            "other size": "– no number of texts in common",
+            "other embedder": "– meaning measured by another embedder", "not measured": "– not measured in both",
             "": ""}  # fmt: skip
 CLEAR = ("better", "worse")
 EXCESS = "_excess"
@@ -41,7 +42,8 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
             counts = outcome.value_counts()
             unsure = counts.get("cannot tell", 0) + counts.get("same", 0)
             sized = int(counts.get("other size", 0))
-            measured = len(outcome) - int(counts.get("not measured", 0)) - sized
+            unlike = int(counts.get("other embedder", 0))
+            measured = len(outcome) - int(counts.get("not measured", 0)) - sized - unlike
             said = (
                 f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
                 f"cannot tell on {unsure} of the {measured} measured in both"
@@ -51,6 +53,8 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                     f" ({sized} more {'moves' if sized == 1 else 'move'} with the number of texts, and the runs have "
                     "none in common)"
                 )
+            if unlike:
+                said += f" (meaning was measured by different embedders, so {unlike} more cannot be held together)"
             parts.append(said)
         result.append(f"**{names[run]}** against **{names[first]}**. " + _sentence("; ".join(parts)) + ".")
     return result

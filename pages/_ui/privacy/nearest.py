@@ -8,6 +8,7 @@ import engine
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
 
+NAME = "nearest_similarity"
 MISSING = "Closeness was not measured in this examination (no encoder or no holdout)."
 
 
@@ -16,10 +17,11 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     from engine.figures.privacy.privacy import closeness
 
     tables = [workspace.examinations.table(side.run.id, "nearest_quantiles") for side in sides]
+    said = [engine.embedder_sentence([f for f in side.findings if f.name == NAME]) for side in sides]
     privacy_beside.draw(
         [None if t is None or t.empty else closeness(t, s.findings) for t, s in zip(tables, sides, strict=True)],
         [side.name for side in sides],
         key="privacy.nearest",
         missing=MISSING,
-        limits="A line further to the right means closer.",
+        limits=" ".join(["A line further to the right means closer.", *dict.fromkeys(filter(None, said))]),
     )

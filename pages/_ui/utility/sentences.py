@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine import Finding, show_measure
+from engine import Finding, embedder_sentence, show_measure
+from pages._ui.texts import plain
 
 SIDES = {"train": "the synthetic text", "real": "as much real text", "unrelated": "as much unrelated text"}
 
@@ -32,7 +33,9 @@ def language(findings: Sequence[Finding]) -> None:
 
 
 def meaning(findings: Sequence[Finding]) -> None:
-    """Say how often texts dealt to two sides at random would lie as far apart in meaning."""
+    """Say by what meaning was measured, and how often texts dealt at random would lie as far apart in it."""
+    if said := embedder_sentence(findings):
+        st.caption(plain(said))
     chance = {side: one.settings.get("p") for side, one in _measured(findings, "kid").items()}
     if chance.get("train") is None or chance.get("real") is None:
         return
