@@ -28,7 +28,8 @@ def test_it_goes_on_with_its_own_settings(seeded, visit, add_run, group):
     query = select(jobs.c.state, jobs.c.arguments).where(jobs.c.kind == "examine").order_by(jobs.c.seq.desc()).limit(1)
     with workspace.session.db.read() as connection:
         row = connection.execute(query).one()
-    assert row.arguments == {"privacy": True, "utility": False, "model_attacks": False, "tuned_classifier": False}
+    settings = {"privacy": True, "utility": False, "model_attacks": False, "tuned_classifier": False}
+    assert row.arguments == settings | {"embedder": "english"}, "it would measure meaning by something else"
     assert "Examination stopped" not in words(app, "subheader"), "the job that goes on is shown instead"
 
 
