@@ -191,8 +191,8 @@ def _besides(
     unreviewed = workspace.plan.unreviewed(method, corpus)
     if (unseen or unreviewed) and st.button(tr("Go to review"), key="plan.review", icon=":material/rate_review:"):
         go("review")
-    view = workspace.ledger.of(corpus.id)
-    asks = bool(draft.blockers) and (view.unknown_since is not None or bool(view.questions))
+    view = workspace.ledger.of(corpus.id) if draft.blockers else None
+    asks = view is not None and (view.unknown_since is not None or bool(view.questions))
     if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):
         go("ledger")
     asked = st.session_state.get(f"plan.wizard.{corpus.id}.label", True)
