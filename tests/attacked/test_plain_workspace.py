@@ -32,6 +32,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PERSON, CODE, MAIL = "Quillfeather Zanzibarnacle", "QX-7719-4483-2206", "quillfeather@zanzibarnacle.example"
 RECORD, SOURCE, LABEL, WARD = "rec-zanzibarnacle", "src-zanzibarnacle", "kind-zanzibarnacle", "ward-zanzibarnacle"
 FEVER = "fever of the zanzibarnacle kind since the holidays by the northern lake"
+PEOPLE, FEWER = 12, 9
 CANARIES = ("zanzibarnacle", "quillfeather", "7719-4483-2206", "northern lake")
 MAY_HOLD = {  # column by column, of the database and of Parquet files
     ("record_index", "record_id"),  # which record a mark is of
@@ -55,9 +56,10 @@ def records(count: int) -> pd.DataFrame:
     rows = []
     for i in range(count):
         name = f"{PERSON} {'ABCDE'[i % 5]}"
-        text = f"Letter {i}: {name} ({MAIL}, {CODE}) came on {1 + i % 28} May 2021 with a {FEVER} {i}."
+        ill = FEVER if i % PEOPLE < FEWER else "cough"  # what ten people share counts as nobody's, and may be listed
+        text = f"Letter {i}: {name} ({MAIL}, {CODE}) came on {1 + i % 28} May 2021 with a {ill} {i}."
         kind = LABEL if i % 2 else "knee"
-        rows.append({"id": f"{RECORD}-{i}", "text": text, "who": f"{SOURCE}-{i % 12}", "kind": kind, "ward": WARD})
+        rows.append({"id": f"{RECORD}-{i}", "text": text, "who": f"{SOURCE}-{i % PEOPLE}", "kind": kind, "ward": WARD})
     return pd.DataFrame(rows)
 
 
