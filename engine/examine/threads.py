@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from threading import RLock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,22 +14,27 @@ if TYPE_CHECKING:
 
 
 _OUTSIDE: ContextVar[int | None] = ContextVar("outside", default=None)  # threads of models outside of a part
+_ONE_PART = RLock()  # libraries count for the whole process: who ends gives back their threads, also to others
 
 
 @contextmanager
 def computing(threads: int) -> Iterator[None]:
-    """Have models compute with so many threads, and everything else with one, for as long as the block runs."""
+    """Have models compute with so many threads, and everything else with one, for as long as the block runs.
+
+    A process computes one part at a time: a second thread waits here until the first is through.
+    """
     import torch
 
-    before = torch.get_num_threads()
-    outside = _OUTSIDE.set(before)
-    with _libraries().limit(limits=1):
-        torch.set_num_threads(threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
-            _OUTSIDE.reset(outside)
+    with _ONE_PART:
+        before = torch.get_num_threads()
+        outside = _OUTSIDE.set(before)
+        with _libraries().limit(limits=1):
+            torch.set_num_threads(threads)
+            try:
+                yield
+            finally:
+                torch.set_num_threads(before)
+                _OUTSIDE.reset(outside)
 
 
 @contextmanager
