@@ -182,7 +182,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "unlock_workspace": ("engine.store.disk.encryption.encryption", "unlock"),
     "use_table": ("engine.examine.findings.uses", "use_table"),
     "waivable": ("engine.release.policy.gate", "waivable"),
-    "way_kept": ("engine.examine.findings.uses", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
     "workspace_folder": ("engine.store.disk.address", "workspace_folder"),
 }
@@ -229,7 +228,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
-    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table, way_kept
+    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table
     from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS

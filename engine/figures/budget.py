@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 
+SHORTEST = pd.Timedelta(minutes=10)  # what the time axis of a ledger shows at least
 FLOOR = 1e-15  # below it a probability is drawn as nothing
 # kind of a ledger line -> its row in words, symbol and colour; several kinds share a row
 LINES: dict[str, tuple[str, str, str]] = {
@@ -127,7 +128,8 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
     plot.update_yaxes(title="Limit in use (per cent)", range=[0, 1.05 * top], row=1, col=1)
     kinds = ["Released", "Read without a guarantee", "Spent", "Reserved", "Limit set"]
     plot.update_yaxes(type="category", categoryorder="array", row=2, col=1, categoryarray=kinds)
-    plot.update_xaxes(title="Time (UTC)", type="date", row=2, col=1)
+    plot.update_xaxes(range=_span(used["at"]), type="date")
+    plot.update_xaxes(title="Time (UTC)", row=2, col=1)
     counts = used["kind"].value_counts()
     share = float(used["share"].iloc[-1]) if len(used) else 0.0
     takeaway = (
@@ -144,6 +146,16 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
         f"each ledger line. {takeaway}"
     )
     return Figure(plot, takeaway, caveat, alt)
+
+
+def _span(at: pd.Series) -> list[str] | None:
+    """Return the ends of the time axis: a moment at least wide enough that its ticks are minutes."""
+    if at.empty:
+        return None
+    moments = pd.to_datetime(at, format="ISO8601", utc=True)
+    first, last = moments.min(), moments.max()
+    beside = max((last - first) * 0.04, (SHORTEST - (last - first)) / 2)
+    return [f"{end:%Y-%m-%d %H:%M:%S}" for end in (first - beside, last + beside)]
 
 
 def _count(value: int, noun: str, plural: str | None = None) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import engine
 from engine.dp.guarantee import Guarantee
 from engine.examine.compare import compare
 from engine.examine.findings.findings import Finding
@@ -211,9 +212,9 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert list(table["Run"]) == [2, 1]  # newest first
     assert set(table["Proof"]) == {"no proof"}
     assert all(re.fullmatch(r"(\d+ (leaks?|cannot tell|no leak seen)(, )?)+", said) for said in table["Leaks"])
-    bars = table["Use kept"].iloc[0]
-    assert len(bars) >= 4
-    assert all(0.0 <= bar <= 1.0 for bar in bars)
+    for said in table["Uses"]:
+        assert re.fullmatch(r"(\d+ (suits|with care|does not suit|not known)(, )?)+", said)
+        assert sum(map(int, re.findall(r"\d+", said))) == len(engine.use_table([]))
     assert "Picking a run" not in words(app, "caption")  # no run here has a proof
     assert app.button(key="compare.put").disabled  # nothing is ticked
 

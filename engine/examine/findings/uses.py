@@ -25,7 +25,6 @@ from typing import Literal
 from engine.examine.findings.findings import CLOSER, Finding, Reference
 from engine.examine.findings.losses import Loss, find, loss_of
 from engine.examine.measures import MEASURES, show
-from engine.examine.usefulness.metrics import METRICS
 
 __all__ = [
     "TICK",
@@ -38,7 +37,6 @@ __all__ = [
     "lost",
     "unreadable",
     "use_table",
-    "way_kept",
 ]
 
 Mark = Literal["tick", "warning", "cross", "unknown"]
@@ -129,13 +127,6 @@ def lost(findings: Sequence[Finding], name: str) -> float | None:
 def mark_of(part: float) -> Mark:
     """Return the mark of a loss."""
     return "tick" if part <= TICK else "warning" if part <= WARN else "cross"
-
-
-def way_kept(findings: Sequence[Finding]) -> list[float]:
-    """Return what each headline measure of use kept of the way from unrelated to real text, in [0, 1]; a bar each."""
-    names = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
-    parts = [lost(findings, name) for name in names]
-    return [max(0.0, 1.0 - part) for part in parts if part is not None]
 
 
 def clearly_lost(findings: Sequence[Finding]) -> dict[str, Mark]:

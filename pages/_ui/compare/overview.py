@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, privacy_verdict, way_kept
+from engine import MEASURES, Finding, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of, method_name
+from pages._ui.utility.verdict import MARKS
 
 if TYPE_CHECKING:
     from engine.figures.board import BoardRun
@@ -53,9 +54,8 @@ def draw(
             "Method": st.column_config.TextColumn(width=105, pinned=True),
             "Proof": st.column_config.TextColumn(width=70),
             "Outputs": st.column_config.NumberColumn(width=65),
-            "Use kept": st.column_config.BarChartColumn(
-                width=85, y_min=0.0, y_max=1.0,
-                help="A bar a measure of use: full is as good as real text, empty as far off as unrelated text",
+            "Uses": st.column_config.TextColumn(
+                width=100, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
             ),
             "Leaks": st.column_config.TextColumn(
                 width=95,
@@ -98,7 +98,7 @@ def _row(
 
     shown: dict[str, Any] = {
         "Run": drawn.number, "Method": method_name(run), "Proof": drawn.promise, "Outputs": run.kept,
-        "Use kept": way_kept(findings), "Leaks": "",
+        "Uses": uses(findings), "Leaks": "",
     }  # fmt: skip
     for name in chosen.values():
         found = own(findings if equal is None else equal, name)
@@ -112,6 +112,14 @@ def _row(
             said += f", of {int(texts):,} texts"
         shown[MEASURES[name].title] = said
     return shown
+
+
+def uses(findings: Sequence[Finding]) -> str:
+    """Return how many uses a text suits, needs care in, and does not suit, as Utility counts."""
+    marks: list[str] = [use.mark for use in use_table(findings)]
+    if all(mark == "unknown" for mark in marks):
+        return "not measured"
+    return ", ".join(f"{marks.count(mark)} {MARKS[mark][1]}" for mark in MARKS if mark in marks)
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:

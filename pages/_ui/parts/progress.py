@@ -116,7 +116,7 @@ def waits_for(workspace: engine.Workspace, job: engine.JobView) -> str:
     named = f"{lowered(tr(JOBS.get(first.kind, first.kind)))}{_whose(workspace, first)}"
     if first.state == "running":
         time = first.whole.seconds_left if first.whole is not None else None
-        named += f" ({left(time)})" if time is not None else f" ({tr('at work')})"
+        named += f" ({left(time)})" if time is not None else f" ({tr('running')})"
     more = tr(", and {more_jobs} before this one", more_jobs=count_of(len(others), "more job")) if others else ""
     return tr("It waits for: {named}{more}.", named=named, more=more)
 

@@ -99,7 +99,12 @@ def verdict_line(verdict: SignalVerdict, *, tries_out: bool = False) -> str:
 
 def cost(draft: engine.Draft, *, tries_out: bool = False) -> str:
     """Return time, budget and whether the model is one for trying out, in one line."""
-    parts = [tr("About {time} on this machine", time=seconds(draft.plan.seconds))]
+    time = seconds(draft.plan.seconds)
+    parts = [
+        tr("About {time} on this machine, once the model is loaded", time=time)
+        if draft.plan.model_calls
+        else tr("About {time} on this machine", time=time)
+    ]
     if draft.guarantee.kind != "dp":
         parts.append(tr("no budget is spent; a release makes the total unbounded"))
     elif draft.guarantee.epsilon == 0:

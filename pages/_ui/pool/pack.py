@@ -68,13 +68,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             st.text_area(f"Prompt {i + 1}", one.prompt, disabled=True, height=140, key=f"{KEY}.prompt.{i}.{mark}")
     declared = st.checkbox(PACK_DECLARED, key=f"{KEY}.declared.{mark}", wrap=True)  # other words are declared anew
     if not st.button(
-        "Log this pack", type="primary", icon=":material/outbox:", key=f"{KEY}.write", disabled=not declared
+        "Write this pack", type="primary", icon=":material/outbox:", key=f"{KEY}.write", disabled=not declared
     ):
         once.rearm(f"{KEY}.write")
         return
     made = once.act(f"{KEY}.write", partial(states.act, workspace.packs.write, words, run, declared=declared))
     if made is not None:
-        states.notice(f"Pack {made.id} is logged. Its files are here.")
+        states.notice(f"Pack {made.id} is written and logged. Its files are here.")
         view.lead_on(view.LEFT)
     st.rerun()
 

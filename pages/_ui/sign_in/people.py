@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.parts import wrapped
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.settings import current
 from pages._ui.states import act
-from pages._ui.texts import plain, when
+from pages._ui.texts import when
 
 KEY = "settings.people"
 
@@ -22,6 +23,8 @@ def draw(workspace: engine.Workspace) -> None:
             "One person uses this workspace: the account that the program runs as. For several, start it with "
             "`--sign-in oidc` or `--sign-in proxy`, see README; roles can be given before."
         )
+    roles = [(role.capitalize(), f"{engine.ROLE_MEANING[role]}.") for role in engine.Role]
+    wrapped.table(pd.DataFrame(roles, columns=["Role", "Who has it"]), bold="Role")
     if members:
         table = pd.DataFrame(
             [
@@ -40,8 +43,6 @@ def draw(workspace: engine.Workspace) -> None:
     if not visitor.may(engine.Right.PEOPLE):
         return
     with st.expander("Give or take roles", key=f"{KEY}.change"):
-        for role in engine.Role:
-            st.caption(f"**{role.capitalize()}** {plain(engine.ROLE_MEANING[role])}.")
         st.text_input("Identity", key=f"{KEY}.identity", max_chars=120,
                       help="What the sign-in calls this person: an account, or an address.")  # fmt: skip
         st.text_input("Name", key=f"{KEY}.name", max_chars=120, help="Stands in the audit log beside what they do.")
