@@ -31,11 +31,11 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     told = words(app)
     assert "This machine has 4 processor cores, 16 GB of memory and no graphics card" in told
     assert "The built-in model is for trying out" in told
-    table = next(frame.value for frame in app.dataframe if "500 texts, about" in frame.value)
+    table = next(frame.value for frame in app.dataframe if "500 texts" in frame.value)
     assert len(table) == 1 + 10
     assert table["Model"][0] == "Built-in, for trying out"
     told_of = {here.partition(" · ")[2] for here in table["On this machine"]}
-    assert told_of >= {"largest that suits", "a first try"}
+    assert told_of >= {"largest that fits", "a first try"}
     assert "apache-2.0" in set(table["Licence"])
     assert app.container(key="models.card.builtin").markdown  # the first row is open until another one is chosen
     assert app.button(key="models.suggested.look.best").label == "Look at SmolLM2-1.7B-Instruct, the largest that suits"

@@ -34,11 +34,10 @@ class Row:
 
 
 COLUMNS = {
-    "Model": 160,
-    "On this machine": 130,
-    "Suits": 62,
-    "Memory": 72,
-    "500 texts, about": 106,
+    "Model": 150,
+    "On this machine": 140,
+    "Memory": 128,
+    "500 texts": 76,
     "Languages": 75,
     "Licence": 88,
 }
@@ -91,7 +90,7 @@ def _table(rows: Sequence[Row], at: int) -> None:
         alt="Language models here and suggested; a row shows its model below",
         column_config={
             name: st.column_config.TextColumn(
-                width=width, alignment="right" if name in ("Memory", "500 texts, about") else None,
+                width=width, alignment="right" if name in ("Memory", "500 texts") else None,
                 help=HELP.get(name),
             )
             for name, width in COLUMNS.items()
@@ -99,10 +98,11 @@ def _table(rows: Sequence[Row], at: int) -> None:
     )  # fmt: skip
 
 
+SHORT = {"best": "largest that fits", "first": "a first try"}
 HELP = {
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
-    "Suits": "Whether this machine can run it",
-    "500 texts, about": "How long 500 texts would take while nothing else runs; the self-test measures",
+    "Memory": "What its weights take, and whether this machine can run it",
+    "500 texts": "About how long 500 texts would take while nothing else runs; the self-test measures",
     "Languages": "The language its maker names, or how many",
 }
 
@@ -117,23 +117,25 @@ def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
     elif test["state"] in ("queued", "running"):
         state = "being tested"
     else:
-        state = "not tested" if result is None else "tested" if result["ok"] else "a test failed"
-    place = "here" if info.local else "elsewhere"
+        untested = "built in" if info.id == BUILTIN else "not tested"
+        state = untested if result is None else "tested" if result["ok"] else "a test failed"
+    place = "yes" if info.local else "elsewhere"
     memory = "–" if info.back_end == "endpoint" else models_language.size(info.memory_bytes[0])
+    memory += ", fits" if info.id == BUILTIN else ""
     languages = LANGUAGE_NAMES["en"] if info.id == BUILTIN else "–"
     return Row(
         info.id,
-        (name, f"{place}, {state}", "fits" if info.id == BUILTIN else "–", memory, "–", languages, info.licence or "–"),
+        (name, f"{place}, {state}", memory, "–", languages, info.licence or "–"),
     )
 
 
 def _offered(one: engine.Suggestion) -> Row:
     """Return the line of an open model that could be fetched."""
-    role = models_suggested.ROLES.get(one.role)
+    role = SHORT.get(one.role)
     return Row(one.offer.hub, (
-        one.offer.hub.partition("/")[2], f"not here · {role}" if role else "not here",
-        models_suggested.VERDICTS[one.verdict],
-        models_language.size(one.memory_bytes), models_suggested.time(one, short=True),
+        one.offer.hub.partition("/")[2], f"no · {role}" if role else "no",
+        f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
+        models_suggested.time(one, short=True),
         _languages(one.offer.languages), one.offer.licence,
     ))  # fmt: skip
 

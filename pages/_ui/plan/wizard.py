@@ -77,7 +77,7 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
             key=f"{key}.recipients", on_change=changed, width=250,
         )  # fmt: skip
         st.selectbox(
-            tr("Will somebody compare it with the original?"),
+            tr("Compared with the original?"),
             list(BESIDE),
             format_func=translator(BESIDE),
             key=f"{key}.beside",
