@@ -182,6 +182,23 @@ def test_difference_uses_the_unsafe_end(train: tuple, holdout: tuple, passed: bo
     assert verdict.passed is (passed is True)
 
 
+def test_a_difference_of_unequal_parts_that_is_too_large_says_what_it_is_at_equal_sizes() -> None:
+    sides = [finding("verbatim_8gram", "train", 0.8, 0.75, 0.84), finding("verbatim_8gram", "holdout", 0.1, 0.07, 0.14)]
+    rest = [f for f in good_findings() if f.name != "verbatim_8gram"]
+    equal = finding("verbatim_8gram_excess", "holdout", 0.134, 0.09, 0.18)
+    found, verdict = line("research", "copies", [*rest, *sides, equal])
+    assert found.passed is False
+    assert "the difference is 13.4 pp (9.0 pp to 18.0 pp)" in found.sentence
+    assert not verdict.passed, "it decides nothing"
+    without, _ = line("research", "copies", [*rest, *sides])
+    assert found.sentence.startswith(without.sentence)
+    assert found.value == without.value
+    met, _ = line("research", "copies", [*good_findings(), equal])
+    assert met.passed
+    assert "at equal" not in met.sentence
+    assert "13.4" not in met.sentence
+
+
 @pytest.mark.parametrize(
     ("values", "passed"),
     [((0.0, -0.01, 0.01), True), ((0.04, 0.02, 0.05), True), ((0.04, 0.02, 0.06), False), ((-0.1, -0.2, -0.05), True)],

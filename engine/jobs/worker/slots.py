@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from engine.at_rest import keys
 from engine.errors import StorageError
+from engine.jobs.worker import cards
 from engine.jobs.worker.launch import KEY_FROM_STDIN, worker_command, worker_environment
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.sharing import Helper, Kinds, cores
@@ -63,6 +64,7 @@ class Slots:
     left: Callable[[str], None]
     sees_workspace: bool = True
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
     _ended: int = 0
 
     @property
@@ -74,11 +76,12 @@ class Slots:
         """Start what is missing; called from the main thread, with which the system ends them."""
         for name, process in list(self._running.items()):
             if process.poll() is not None:
-                del self._running[name]
+                del self._running[name], self._numbers[name]
                 self._ended += 1
                 self.left(name)
         while len(self._running) < self.count - 1 and self._ended < MOST_ENDED:
             name = f"{os.getpid()}-{secrets.token_hex(8)}"
+            self._numbers[name] = min(set(range(1, self.count)) - set(self._numbers.values()))
             self._running[name] = self._start(name)
 
     def close(self) -> None:
@@ -95,6 +98,7 @@ class Slots:
                 process.wait()
             self.left(name)
         self._running.clear()
+        self._numbers.clear()
 
     def _start(self, name: str) -> subprocess.Popen[bytes]:
         key = keys.of(self.folder.path)
@@ -103,7 +107,11 @@ class Slots:
         started = subprocess.Popen(
             [*command, *([] if key is None else [KEY_FROM_STDIN])],
             stdin=subprocess.PIPE,
-            env={**worker_environment(), "OMP_NUM_THREADS": str(self.processes)},
+            env={
+                **worker_environment(),
+                **cards.dealt(self._numbers[name], self.count),
+                "OMP_NUM_THREADS": str(self.processes),
+            },
             close_fds=True,
             pass_fds=() if lock is None else (lock,),
         )

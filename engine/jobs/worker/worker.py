@@ -30,7 +30,7 @@ from sqlalchemy import Connection, func, select, update
 from engine.at_rest import files, keys
 from engine.errors import StorageError, UnderstudyError
 from engine.jobs.models.cache import ModelCache
-from engine.jobs.worker import slots
+from engine.jobs.worker import cards, slots
 from engine.jobs.worker.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.sharing import Crew, Helper, Kind
@@ -340,6 +340,8 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     if options.slot:
         slots.end_with(options.of)
     _prepare_process(nice=not options.slot)
+    if not options.slot:  # a slot's environment has its own already
+        os.environ.update(cards.dealt(0, options.workers))
     if options.key_from_stdin:
         keys.hold(options.workspace, keys.received(sys.stdin.buffer))
     try:

@@ -148,8 +148,22 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     what = "Difference" if other is not None else "Value"
     end = {"at most": "upper", "at least": "lower"}[rule.comparator]
     basis = f"{what}, {end} end of its 95% interval" if rule.uses == "interval end" else what
-    limit = show(rule.finding, rule.threshold)
-    return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
+    said = f"{basis}: {show(rule.finding, value)}; {rule.comparator} {show(rule.finding, rule.threshold)} is allowed."
+    return _line(rule, value, passed, said if passed else said + _at_equal_sizes(rule, findings))
+
+
+def _at_equal_sizes(rule: Rule, findings: Sequence[Finding]) -> str:
+    """Return what a difference of two unequal parts is at equal sizes; empty where that was not measured."""
+    found = _find(findings, f"{rule.finding}_excess", rule.above)
+    if rule.above is None or found is None or not _finite(found.value):
+        return ""
+    ends = "" if found.low is None or found.high is None else (
+        f" ({show(found.name, found.low)} to {show(found.name, found.high)})")  # fmt: skip
+    return (
+        " The training part is the larger one, of which more stands in a text by chance too; beside as many of its "
+        "records as of the holdout, which sees what is of these alone, the difference is "
+        f"{show(found.name, found.value)}{ends}."
+    )
 
 
 def _needed(kinds: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from engine import wider_level
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.privacy.data import Examined
-from pages._ui.texts import count_of
+from pages._ui.texts import count_of, share
 
 SIZE = 10  # rows of three lines, all of them in view
 KEPT = 500  # units that an examination lists
@@ -122,7 +122,9 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
             noun.capitalize(): [str(u).removeprefix("s:") for u in rows["unit"]],
             "Flags": rows["flags"].astype(int).to_numpy(),
             "Flagged by": [_named(str(f).split("|"), titles) for f in rows["flagged_by"]],
-            "Scores above others": ["–" if p != p else f"{100 * p:.1f}%" for p in rows["percentile"]],
+            "Scores above others": [
+                "–" if p != p else "all" if p >= 1 else share(min(p, 0.999)) for p in rows["percentile"]
+            ],
             "Records": rows["records"].astype(int).to_numpy(),
             "Most exposed record": rows["record_id"].astype(str).to_numpy(),
             "Seen in output": ["" if s is None or s != s else str(s) for s in rows["synthetic"]],
