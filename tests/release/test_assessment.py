@@ -7,6 +7,7 @@ import pytest
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
+from engine.examine.findings.embedders import ENGLISH, NGRAMS, embedder_of, marked
 from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.methods import get_method
@@ -103,6 +104,17 @@ def test_the_external_edition_holds_no_measured_value(policy):
     assert [one for one in private if one not in inside and one not in ("73.2%", "0.732")] == []
     assert "73.2%" in inside or "0.732" in inside
     assert "Trying a search" in outside
+
+
+def test_outside_nothing_hangs_on_what_measured_meaning():
+    """Which embedder was taken follows from the share of English in private records."""
+    plain = [finding(name) for name in sorted(privacy_names())]
+    assert any(embedder_of(one) for one in plain)
+    pages = [
+        document(facts(findings=marked(plain, *how), examined="2998-05-05T01:00"), "external")
+        for how in ((ENGLISH,), (NGRAMS, "12% of the records are English"), ("/data/quill",))
+    ]
+    assert pages[0] == pages[1] == pages[2]
 
 
 def test_each_test_has_one_scenario_whose_attackers_run_from_less_to_more():
