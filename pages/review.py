@@ -94,7 +94,7 @@ elif review_queue.keep_order(workspace, corpus, asked):
     with st.expander(tr("What the risk and the marks mean"), key="review.meaning"):
         st.markdown(
             tr(
-                "**Risk** (0 to 1) is what the findings nobody looked at may let through: doubtful names and codes "
+                "**Risk**, a bar, is what the findings nobody looked at may let through: doubtful names and codes "
                 "count most, and rare values more than those that stand in many places."
             )
             + "\n\n"

@@ -87,6 +87,16 @@ function drawBar(desk, root, data) {
   if (told.textContent !== desk.told) told.textContent = desk.told
 }
 
+/** A bar on a scale that does not end: a text with forty open findings and one with ten both have a risk near 1. */
+function risk(value) {
+  const weight = -Math.log1p(-Math.min(value, 1 - Number.EPSILON))
+  const cell = el("td", "number", "", { "aria-label": num(value, 2), title: num(value, 2) })
+  const bar = el("span", "weight", "")
+  bar.style.inlineSize = `${Math.round((100 * weight) / (weight + 6))}%`
+  cell.append(bar)
+  return cell
+}
+
 function drawQueue(desk, root, data, go) {
   const body = root.querySelector(".rows")
   const focused = root.getRootNode().activeElement
@@ -112,7 +122,7 @@ function drawQueue(desk, root, data, go) {
     const other = read ? undefined : data.others[row.id]
     const said = read ? say("read") : other ? say("{name} has it in hand", { name: other }) : ""
     const done = el("td", "tick", read ? "✓" : other ? "…" : "", said ? { "aria-label": said, title: said } : {})
-    line.append(done, cell, el("td", "number", String(open)), el("td", "number", num(row.risk, 2)))
+    line.append(done, cell, el("td", "number", String(open)), risk(row.risk))
     line.onclick = () => desk.go(row.id)
     lines.set(row.id, { sign, line })
   }
