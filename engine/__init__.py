@@ -37,6 +37,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Finding": ("engine.examine.findings.findings", "Finding"),
     "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
     "Gathered": ("engine.corpus.pool.gather", "Gathered"),
+    "GATE_EXAMINE": ("engine.release.policy.gate", "EXAMINE"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
     "INTRUDER_LIMIT": ("engine.store.runs.intruder.words", "LIMIT"),
     "IntruderResult": ("engine.store.runs.intruder.views", "TrialResult"),
@@ -74,6 +75,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "PACK_FORMATS": ("engine.models.prompts.pack_formats", "FORMATS"),
     "PACK_NEEDS_MODEL": ("engine.models.prompts.pack_formats", "NEEDS_MODEL"),
     "POLICY_FILES": ("engine.release.policy.policy", "PRESETS"),
+    "POLICY_OF": ("engine.release.wizard", "POLICIES"),
     "POOL_DECLARED": ("engine.store.pools.pools", "DECLARED"),
     "POOL_SUFFIXES": ("engine.corpus.pool.gather", "SUFFIXES"),
     "PRECISIONS": ("engine.models.offered.offers", "PRECISIONS"),
@@ -280,10 +282,12 @@ if TYPE_CHECKING:
     from engine.release.bundle.bundle import VERIFY_COMMANDS
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
     from engine.release.policy.audience import Audience
+    from engine.release.policy.gate import EXAMINE as GATE_EXAMINE
     from engine.release.policy.gate import waivable
     from engine.release.policy.policy import PRESETS as POLICY_FILES
     from engine.release.policy.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.policy.verdicts import RuleVerdict, Verdict
+    from engine.release.wizard import POLICIES as POLICY_OF
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.disk.address import workspace_folder
     from engine.store.disk.encryption.encryption import opens_with

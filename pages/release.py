@@ -28,7 +28,7 @@ if run.stale or run.examination_stale:
     )
 
 st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))
-policy = release_policy.choose(workspace)
+policy = release_policy.choose(workspace, run.corpus_id)
 signed = release_bundle.second_person(workspace, run, policy)
 with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)

@@ -219,9 +219,10 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
     )
     topics = (
         "dp-topics",
-        f"Private text is counted once, by public topics, which takes the fewest people: {n} are enough at "
-        f"ε = {answers.epsilon:g}. A model then writes from the key words of the topics that were found, so it is told "
-        f"what to write about{'' if known else ', which matters most where it does not know the kind of text'}.",
+        f"Private text is counted once, by public topics, which asks for the fewest people: of {n}, at "
+        f"ε = {answers.epsilon:g}, topics are seen that many of them share. A model then writes from the key words of "
+        "the topics that were found, so it is told what to write about"
+        f"{'' if known else ', which matters most where it does not know the kind of text'}.",
     )
     few = [dense, topics] if known else [topics, dense]
     if answers.units < sizes.single_vote_units(answers.epsilon):

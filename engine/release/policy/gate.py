@@ -24,6 +24,7 @@ from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.policy.waivers import NEVER, Waiver, basis_of
 
 EXAMINE = "Examine the run on the Privacy page."
+AGAIN = "Make the run again, which takes the review as it is now, and examine that one."
 KIND_SAYS: dict[Kind, str] = {
     "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
@@ -42,6 +43,7 @@ class GateFacts:
     `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not, or that one
     of its method and seed was, where nothing is noised. `lost` says that the workspace lost what happened for a time
     after the run was made.
+    `run_stale` says that they changed after the run itself was made, so that another examination does not help.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, `intruder` what the run's
@@ -73,6 +75,7 @@ class GateFacts:
     held: bool | None = None
     run_held: bool | None = None
     run_earlier: bool = False
+    run_stale: bool = False
 
 
 SAYS_WHAT = "The Ledger page says under Audit log what was changed, as “audit --verify” does."
@@ -128,12 +131,14 @@ def _sample(line: RuleVerdict, facts: GateFacts) -> str:
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
-    if facts.stale:
-        return _line(rule, None, None, "The findings are older than the records or spans they describe.")
     main = _find(findings, rule.finding, rule.reference)
     other = _find(findings, rule.finding, rule.above) if rule.above else None
     if main is None or (rule.above and other is None):
-        return _line(rule, None, None, "Not measured yet.")
+        line = _line(rule, None, None, "Not measured yet.")
+        return replace(line, remedy=AGAIN) if facts.run_stale else line
+    if facts.stale:
+        line = _line(rule, None, None, "The findings are older than the records or spans they describe.")
+        return replace(line, remedy=AGAIN) if facts.run_stale else line
     if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
         return _line(rule, None, True, f"There is nothing to leak: {why}.")
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
@@ -350,12 +355,17 @@ def _current(facts: GateFacts) -> RuleVerdict:
     title = "Nothing changed since the examination"
     if not facts.examined:
         line = fact_line(
-            "current", title, False, "The run was not examined, so there is nothing to compare with.", EXAMINE
+            "current",
+            title,
+            False,
+            "The run was not examined, so there is nothing to compare with.",
+            AGAIN if facts.run_stale else EXAMINE,
         )
         return replace(line, passed=None)
     said = "Records, spans or settings changed after the examination." if facts.stale else (
         "The findings describe the records as they are now.")  # fmt: skip
-    return fact_line("current", title, not facts.stale, said, "Examine the run again.")
+    again = AGAIN if facts.run_stale else "Examine the run again."
+    return fact_line("current", title, not facts.stale, said, again)
 
 
 def _second_person(facts: GateFacts) -> RuleVerdict:

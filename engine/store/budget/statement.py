@@ -15,6 +15,8 @@ from engine.dp.events import Event, acting
 from engine.dp.ledger import adjacency_of, units_of
 from engine.store.budget.lines import Book, LineBody, events_of
 
+UNIT = {"source": "person"}
+NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
 LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 
 
@@ -68,7 +70,7 @@ def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
     elif book.state.asked:
         after = "no run is admitted until a person says whether these are people of another ledger too"
     if len(units_of(book.state)) > 1:
-        after = "no further run is admitted, since runs for records and runs for sources cannot be added"
+        after = "no further run is admitted, since runs for records and runs for people cannot be added"
     above = ""
     if any(one.epsilon is not None and one.epsilon > limit.epsilon for one in sums):
         above = (
@@ -96,11 +98,15 @@ def _drawn(book: Book, sums: Sequence[Sum]) -> str:
         return "What was drawn so far is being added up."
     bound = "at least " if book.unknown else ""
     delta = book.state.limit.delta
-    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.3g} for each {one.unit} ({one.adjacency})" for one in sums]
+    said = [
+        f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.3g} for each {UNIT.get(one.unit, one.unit)}, whose data are "
+        f"{NEIGHBOURS.get(one.adjacency, one.adjacency)} ({one.adjacency})"
+        for one in sums
+    ]
     if len(said) == 1:
         return f"What was drawn in runs so far adds up to {said[0]}."
     return (
-        f"Some runs protect records and some protect sources. Neither covers the other, so there is no total; by "
+        f"Some runs protect records and some protect people. Neither covers the other, so there is no total; by "
         f"themselves they add up to {' and to '.join(said)}."
     )
 

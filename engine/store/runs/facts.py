@@ -57,6 +57,7 @@ class Facts:
             rejected=counts["rejected"],
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
+            run_stale=run.stale,
             examined=run.examined_at is not None,
             text_examined=whole and self.examined_elsewhere(run_id),
             lost=whole and self._lost_since(run_id),

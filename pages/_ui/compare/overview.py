@@ -117,8 +117,6 @@ def _row(
 def uses(findings: Sequence[Finding]) -> str:
     """Return how many uses a text suits, needs care in, and does not suit, as Utility counts."""
     marks: list[str] = [use.mark for use in use_table(findings)]
-    if all(mark == "unknown" for mark in marks):
-        return "not measured"
     return ", ".join(f"{marks.count(mark)} {MARKS[mark][1]}" for mark in MARKS if mark in marks)
 
 

@@ -10,7 +10,7 @@ from pages._ui.language import sentence, tr
 from pages._ui.navigation import go
 from pages._ui.parts.charts import bars
 from pages._ui.parts.charts import lengths as lengths_chart
-from pages._ui.parts.progress import job_progress, running_job
+from pages._ui.parts.progress import at_work_on, job_progress, running_job
 from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
 
 CLEAR = 0.03  # share of the text below which a guessed language is taken for a guess gone wrong
@@ -20,7 +20,7 @@ MOST_LANGUAGES = 7
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw everything known about a corpus right after import."""
     facts = workspace.corpora.statistics(corpus.id)
-    _on(corpus)
+    _on(workspace, corpus)
     with st.grid(5, min_column_width=150):
         st.metric(tr("Records"), number(facts.records), border=True)
         if corpus.unit != "record":  # else it is the same number again
@@ -53,13 +53,18 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         _sizes(corpus, facts)
 
 
-def _on(corpus: engine.CorpusSummary) -> None:
+def _on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what the corpus is called and the way on, before all figures."""
     label, page = STEPS[corpus.next_step]
+    busy = at_work_on(workspace, corpus) is not None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader(plain(corpus.name), anchor=False, width="content")
         if st.button(
-            tr(label), type="primary", key="load.next", icon=":material/arrow_forward:", icon_position="right"
+            tr("Watch") if busy else tr(label),
+            type="secondary" if busy else "primary",
+            key="load.next",
+            icon=":material/arrow_forward:",
+            icon_position="right",
         ):
             go(page)
 

@@ -259,7 +259,7 @@ def _gold(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     st.markdown(tr("**Marks that came with the file**"))
     with st.container(horizontal=True):
         st.button(
-            tr("Use them instead"),
+            tr("Use the file's marks in place of the findings"),
             key="review.gold",
             on_click=states.act,
             args=(workspace.review.use_gold, corpus.id),

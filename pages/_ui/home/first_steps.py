@@ -51,7 +51,7 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
              source if found else "", "review", "detect" in busy),
         Step("review", "Review what was found", "Accept or reject one finding, or read one text to its end.", read,
-             f"{number(corpus.reviewed)} decided" if read and corpus else "", "review"),
+             _decided(workspace, corpus) if read and corpus else "", "review"),
         Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
              run is not None, f"{count_of(run.kept, 'record')} of {run_title(run)}" if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
@@ -63,6 +63,14 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("release", "Build the release", "The policy's gate, one question, and a bundle to hand on.", released,
              count_of(corpus.released, "release") if released and corpus else "", "release"),
     ]  # fmt: skip
+
+
+def _decided(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
+    """Return how far a review has come: a first decision is a beginning."""
+    left = workspace.review.progress(corpus.id)["undecided"]
+    if not left:
+        return f"all {count_of(corpus.reviewed, 'finding')} decided"
+    return f"begun, {number(corpus.reviewed)} of {count_of(corpus.reviewed + left, 'finding')} decided"
 
 
 def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> set[str]:
@@ -107,10 +115,18 @@ def _following(lines: list[Step], corpus: engine.CorpusSummary | None) -> Step |
     return next((line for line in open_ones if line.id in wanted), next(iter(open_ones), None))
 
 
+def _at_work(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step) -> str:
+    """Return which job of a line is at work, by its run's name where it has one."""
+    kind = STEP_JOBS[line.id]
+    job = running_job(workspace, kind=kind, corpus_id=corpus.id) if corpus else None
+    run = None if job is None or job.run_id is None else workspace.runs.get(job.run_id)
+    return f"{JOBS[kind]}{f': {run_title(run)}' if run else ''} …"
+
+
 def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
     """Draw one line: its state and name, what it is for, and the way to it where it is open."""
     icon = f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
-    said = line.has if line.done else f"{JOBS[STEP_JOBS[line.id]]} …" if line.busy else line.why
+    said = line.has if line.done else _at_work(workspace, corpus, line) if line.busy else line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
     if line.done:
         st.markdown(words)

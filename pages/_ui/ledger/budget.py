@@ -64,12 +64,12 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric(
-            "Total that can be stated, ε" if view.unbounded else "Left, ε",
+            "Total that can be stated, ε" if view.unbounded else "A next run may claim, ε",
             "none" if view.unbounded else _left(view),
             border=True,
             help="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
-            else "The most that a further run may claim, at the limit's δ.",
+            else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
         )
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
@@ -300,7 +300,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     at = rows.chosen(
         shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "δ", "In use after"),
-        widths={"Line": 45, "When": 125, "What": 150, "Run": 190, "ε": 50, "δ": 72, "In use after": 85},
+        widths={"Line": 42, "When": 125, "What": 140, "Run": 260, "ε": 45, "δ": 60, "In use after": 80},
         alt="Lines of the ledger, latest first; a line is shown in full below",
     )  # fmt: skip
     rows.in_full({name: shown[name].iloc[at] for name in ("What", "Run", "Sentence", "Protects", "Who")},
@@ -345,6 +345,8 @@ def _kind(kind: str, what: object) -> str:
     """Return a line's kind in words, with the statistic of a spend."""
     name = LINES[kind][0] if kind in LINES else kind
     words = _text(what).replace("_", " ")
+    if kind == "touch" and words == "examination":
+        name = "Examined"  # holds the text against private records, whatever made it
     if words.endswith("declared public"):
         name = "Opened"  # without noise, and at no cost: an assumption of the guarantee
     return f"{name}: {words}" if kind == "spend" else name

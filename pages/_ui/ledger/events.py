@@ -99,7 +99,7 @@ def timeline(frame: pd.DataFrame) -> None:
     ids = [f"{at} {what}" for at, what in zip(some["at"], some["what"], strict=True)][:MOST]
     at = rows.chosen(
         shown, key="ledger.events", ids=ids,
-        widths={"When": 125, "What": 95, "Details": 330, "Effect on the formal total": 175},
+        widths={"When": 125, "What": 90, "Details": 370, "Effect on the formal total": 195},
         alt="Uses and releases of private text, latest first; one is shown in full below",
     )  # fmt: skip
     rows.in_full({name: shown[name].iloc[at] for name in ("What", "Details", "Effect on the formal total")},

@@ -24,6 +24,11 @@ from pages._ui.texts import plain, significant
 
 NONE_TYPE = type(None)
 NUMBER = mark("a number")
+TRAINING = "tuning"  # whether a method trains before it writes, where that can be chosen
+OF_TRAINING = (
+    "rank", "alpha", "layers", "tokens", "tuned_model", "steps", "units_a_step", "clip", "rate", "watch_loss",
+    "histogram_share",
+)  # fmt: skip
 
 
 def form(spec: engine.MethodSpec | engine.StudySpec, *, key: str, skip: Collection[str] = ()) -> dict[str, JSON]:
@@ -48,6 +53,7 @@ def fields(
         skip: parameters that are asked for elsewhere on the page. start: what fields hold at first, else the defaults.
     """
     values: dict[str, JSON] = {}
+    skip = {*skip, *_idle(spec, key, start)}
     with st.grid(2, min_column_width=190):
         for name, field in spec.parameters.model_fields.items():
             if name in skip:
@@ -59,6 +65,15 @@ def fields(
             if value != default:
                 values[name] = value
     return values
+
+
+def _idle(spec: engine.MethodSpec | engine.StudySpec, key: str, start: Mapping[str, JSON]) -> set[str]:
+    """Return parameters of a training that is not asked for: they say nothing about the run."""
+    known = spec.parameters.model_fields
+    if TRAINING not in known:
+        return set()
+    asked = st.session_state.get(f"{key}.{TRAINING}", start.get(TRAINING, known[TRAINING].get_default()))
+    return set(OF_TRAINING) if asked == "none" else set()
 
 
 def put(spec: engine.MethodSpec, values: Mapping[str, JSON], *, key: str, skip: Collection[str] = ()) -> None:

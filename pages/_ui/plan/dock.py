@@ -89,7 +89,7 @@ def verdict_line(verdict: SignalVerdict, *, tries_out: bool = False) -> str:
     """Return a verdict with its mark, no tick where only a model for trying out writes; bold up to the colon."""
     icon, colour = MARKS[verdict.level]
     if tries_out and verdict.level == "enough":
-        icon, colour = MARKS["weak"]
+        icon, colour = MARKS["unproven"]
     head, colon, rest = verdict.sentence.partition(":")
     if not colon:
         head, stop, rest = verdict.sentence.partition(".")

@@ -168,6 +168,18 @@ def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engi
     return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
 
 
+def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> str:
+    """Return what a claim means for an attacker with this prior; empty where only its curve would say how it fails."""
+    mu = gaussian_mu(guarantee.mechanisms)
+    if guarantee.kind != "dp" or mu is None or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
+        return ""
+    epsilon, _ = guarantee.bound
+    noun = UNIT_NOUNS[guarantee.unit]
+    return prior_sentence(
+        prior, posterior(prior, epsilon), delta_strict(mu, epsilon), noun, guarantee.adjacency or "zero-out"
+    )
+
+
 def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacency: str) -> str:
     """Return what an attacker can become sure of, with the probability that this fails."""
     noun = tr(noun)

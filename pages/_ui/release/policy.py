@@ -8,8 +8,10 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import run_label
+from engine import GATE_EXAMINE, POLICY_OF
+from pages._ui.current import choose_run, run_label
 from pages._ui.language import mark, tr, trn
+from pages._ui.navigation import go
 from pages._ui.release import waivers as release_waivers
 from pages._ui.texts import plain
 
@@ -24,11 +26,12 @@ WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
 HIGH = (":material/warning:", mark("measured, high"), "orange")
 
 
-def choose(workspace: engine.Workspace) -> engine.Policy:
-    """Draw the picker and return the chosen policy."""
+def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
+    """Draw the picker and return the chosen policy; at first that of the readers who were named on Plan."""
     policies = {policy.id: policy for policy in workspace.releases.policies()}
     if st.session_state.get(CHOICE) not in policies:
-        st.session_state[CHOICE] = next(iter(policies))
+        named = POLICY_OF.get(str(workspace.plan.remembered(corpus_id).get("recipients")), "")
+        st.session_state[CHOICE] = named if named in policies else next(iter(policies))
     chosen = st.radio(
         tr("Policy"),
         list(policies),
@@ -92,6 +95,10 @@ def check_list(
     release_waivers.void(workspace, verdict, policy, run.id)
     settled = [line for line in verdict.rules if line.passed is True and not line.high and not line.waived]
     to_read = [line for line in verdict.rules if line not in settled]
+    waiting = [line for line in to_read if line.passed is None and line.remedy == GATE_EXAMINE and not line.waived]
+    if len(waiting) > 1:
+        _waiting(waiting, run)
+        to_read = [line for line in to_read if line not in waiting]
     if to_read:
         with st.container(border=True, key="release.checklist", gap="small"):
             for line in sorted(to_read, key=lambda line: (line.met, line.passed is True, not line.high)):
@@ -101,6 +108,22 @@ def check_list(
         with st.expander(met, icon=":material/check_circle:", key=f"release.met.{run.id}"):
             for line in settled:
                 _line(workspace, line, policy, run)
+
+
+def _waiting(lines: list[engine.RuleVerdict], run: engine.RunSummary) -> None:
+    """Draw the rules that nothing but an examination can answer, and the way to it, once for all of them."""
+    with st.container(border=True, key="release.waiting", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            icon, word, colour = STATES[None]
+            said = trn("{n} rule waits for the examination", "{n} rules wait for the examination", len(lines))
+            st.markdown(f":{colour}[{icon}] **{said}** · :{colour}[{tr(word)}]", width="content")
+            if st.button(
+                tr("Examine the run"), icon=":material/arrow_forward:", icon_position="right",
+                key=f"release.examine.{run.id}",
+            ):  # fmt: skip
+                choose_run(run.id)
+                go("privacy")
+        st.markdown("\n".join(f"- {plain(line.title)}: {plain(line.sentence)}" for line in lines))
 
 
 def _line(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.Policy, run: engine.RunSummary) -> None:

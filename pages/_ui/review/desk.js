@@ -70,8 +70,8 @@ function drawBar(desk, root, data) {
   const counts = data.counts
   const part = counts.records ? counts.reviewed / counts.records : 0
   root.querySelector(".counts").textContent =
-    sayMany("{read} of {n} text read · {go} findings go · {stay} false alarms stay · {open} not looked at",
-      "{read} of {n} texts read · {go} findings go · {stay} false alarms stay · {open} not looked at", counts.records,
+    sayMany("{read} of {n} text read · {go} findings go · {stay} stay · {open} not looked at",
+      "{read} of {n} texts read · {go} findings go · {stay} stay · {open} not looked at", counts.records,
       { read: num(counts.reviewed), go: num(counts.accepted), stay: num(counts.rejected), open: num(counts.undecided) })
   root.querySelector(".fill").style.inlineSize = `${Math.round(100 * part)}%`
   const waiting = desk.outbox.length

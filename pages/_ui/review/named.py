@@ -125,6 +125,7 @@ def _table(
         alt=tr("Names with the number of units that they stand in"),
     )
     pager(total, key=PAGER, size=SIZE, counted=count_of(total, "name"))
+    st.caption(tr("Tick those that are people: what the tagger took for a name may be a word."))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
     put = (
         trn("Put {n} chosen name on the list", "Put {n} chosen names on the list", len(chosen))
@@ -132,7 +133,7 @@ def _table(
         else trn("Put all {n} name on the list", "Put all {n} names on the list", total)
     )
     st.button(
-        put, key="review.named.known", type="primary", icon=":material/playlist_add:",
+        put, key="review.named.known", type="primary" if chosen else "secondary", icon=":material/playlist_add:",
         on_click=_make_known, args=(workspace, corpus.id, chosen, least), disabled=not total,
         help=tr("On the list of known identifiers (Detector settings). The next detection finds them wherever they "
         "stand, also shortened or misspelt."),

@@ -18,6 +18,7 @@ from pages._ui.parts import once
 from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
 from pages._ui.plan import model as plan_model
+from pages._ui.plan import promise as plan_promise
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
 from pages._ui.runs import budget as run_budget
@@ -215,7 +216,11 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         st.text(run.note)
     badge(run.guarantee.kind)
     first, dot, rest = run.guarantee.sentence.partition(". ")
-    st.markdown(plain(f"{first}{dot}".rstrip()))
+    if words := plan_promise.in_words(run.guarantee):
+        st.markdown(words)
+        rest = run.guarantee.sentence
+    else:
+        st.markdown(plain(f"{first}{dot}".rstrip()))
     if rest:
         with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
             st.markdown(plain(rest))

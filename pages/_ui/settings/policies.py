@@ -14,7 +14,7 @@ from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, plain
 
-ANY_GUARANTEE = 4
+ANY_GUARANTEE, NOT_ASKED = 4, "not asked"
 MISSED = {  # as the gate calls them
     "missed-direct": "Few records hold a direct identifier that nobody found",
     "missed-quasi": "Few records hold an indirect identifier that nobody found",
@@ -32,7 +32,9 @@ def draw(workspace: engine.Workspace) -> None:
     for policy in policies:
         for rule in policy.rules:
             rows.setdefault(_name(rule), {})[policy.title] = _limit(rule)
-    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[p.title for p in policies]).fillna("–")
+    rows = {name: row for name, row in rows.items() if set(row.values()) != {NOT_ASKED}}
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[p.title for p in policies])
+    table = table.fillna(NOT_ASKED)
     table.index.name = "Condition"
     wrapped.table(table.reset_index())
     _own(workspace)
@@ -107,15 +109,17 @@ def _name(rule: engine.Rule) -> str:
 def _limit(rule: engine.Rule) -> str:
     if rule.threshold is None:
         return "measured"
+    if rule.comparator == "at most" and rule.threshold == 0:
+        return "none"
     return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
 
 
 def _requirements(policy: engine.Policy) -> dict[str, str]:
     need = policy.requirements
     return {
-        "Records a person decided on": _share_of_all(need.minimum_reviewed_share),
+        "Records a person decided on": _share_of_all(need.minimum_reviewed_share, need.minimum_approved),
         "Formal guarantee": _kinds(need.guarantee_kinds),
-        "Largest ε": "–" if need.highest_epsilon is None else f"{need.highest_epsilon:g}",
+        "Largest ε": NOT_ASKED if need.highest_epsilon is None else f"{need.highest_epsilon:g}",
         "The whole output leaves, unexamined": "yes" if need.whole_output else "no",
         "The review is as people left it": "yes",
         "No record is an original (methods without a proof)": "yes",
@@ -142,12 +146,12 @@ def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
     """Return what is asked about identifiers that detection missed, of runs without a proof."""
     bounds = {} if rule is None else {"a direct": rule.direct_per_1000, "an indirect": rule.quasi_per_1000}
     found = {
-        f"Records that still hold {kind} identifier, of 1,000 (methods without a proof)": "–"
+        f"Records that still hold {kind} identifier, of 1,000 (methods without a proof)": NOT_ASKED
         if bounds.get(kind) is None
         else f"at most {bounds[kind]:g}"
         for kind in ("a direct", "an indirect")
     }
-    sample = "–" if rule is None else f"{rule.minimum_sample:,}"
+    sample = NOT_ASKED if rule is None else f"{rule.minimum_sample:,}"
     if rule is not None and rule.second_reader:
         sample += f", {rule.minimum_twice:,} by a second person"
     return {**found, "Records of the spot check that shows it": sample}
@@ -156,15 +160,15 @@ def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
 def _intruder(rule: engine.IntruderRule | None) -> str:
     """Return what is asked about a person who tries to say whom the texts are of."""
     if rule is None:
-        return "–"
+        return NOT_ASKED
     return (
         f"at most {100 * rule.highest_share:g}% of the texts; {rule.minimum_texts:,} texts, "
         f"{rule.minimum_minutes:,} minutes"
     )
 
 
-def _share_of_all(share: float) -> str:
-    return "all" if share >= 1 else "none needed" if share == 0 else f"{share:.0%}"
+def _share_of_all(share: float, approved: int) -> str:
+    return "all" if share >= 1 else f"at least {approved:,} approved" if share == 0 else f"{share:.0%}"
 
 
 def _kinds(kinds: Sequence[str]) -> str:

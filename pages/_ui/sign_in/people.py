@@ -24,7 +24,7 @@ def draw(workspace: engine.Workspace) -> None:
             "`--sign-in oidc` or `--sign-in proxy`, see README; roles can be given before."
         )
     roles = [(role.capitalize(), f"{engine.ROLE_MEANING[role]}.") for role in engine.Role]
-    wrapped.table(pd.DataFrame(roles, columns=["Role", "Who has it"]), bold="Role")
+    wrapped.table(pd.DataFrame(roles, columns=["Role", "A person with it …"]), bold="Role")
     if members:
         table = pd.DataFrame(
             [

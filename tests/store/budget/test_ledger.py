@@ -16,6 +16,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission
 from engine.errors import InternalError, RefusedError, UserError
 from engine.store.budget import reservations
+from engine.store.budget.statement import NEIGHBOURS
 from engine.store.database.schema import mechanism_outputs
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import DELTA, draw, end, gaussian, kinds, limited, reserved_run
@@ -317,7 +318,7 @@ def test_joined_people_with_runs_of_two_units_have_no_total(store, corpus):
     assert joined.no_total
     assert joined.total_epsilon is None
     assert "there is no total" in joined.sentence
-    assert "for each record (zero-out) and to ε = 0.5" in joined.sentence
+    assert "for each record, whose data are there or left out (zero-out) and to ε = 0.5" in joined.sentence
     assert "no further run is admitted" in joined.sentence
     for unit in ("record", "source"):
         with pytest.raises(RefusedError, match="record and source"):
@@ -338,7 +339,8 @@ def test_the_sum_is_the_closed_form_and_names_unit_and_adjacency(store, corpus, 
     assert store.ledger.wait_total(corpus.id) == pytest.approx(epsilon(math.sqrt(mu), DELTA), rel=1e-6)
     view = store.ledger.of(corpus.id)
     holds = "replace-one" if adjacencies == ("replace-one",) else "zero-out"
-    assert f"for each {unit} ({holds})" in view.sentence
+    said = {"record": "record", "source": "person"}[unit]
+    assert f"for each {said}, whose data are {NEIGHBOURS[holds]} ({holds})" in view.sentence
     costly = view.lines[view.lines["kind"].isin(["reserve", "spend", "settle"])]
     assert set(costly["unit"]) == {unit}
     assert set(costly["adjacency"]) == set(adjacencies)
