@@ -12,7 +12,7 @@ from typing import Literal
 import pandas as pd
 
 from engine.corpus.columns.columns import MAX_CHARACTERS, Columns, read_columns
-from engine.corpus.columns.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
+from engine.corpus.columns.gold import GoldSpans, SpanRuleError, read_spans
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.columns.together import together
 from engine.corpus.label_rules import label_holders
@@ -45,33 +45,56 @@ class BuiltCorpus:
     """An immutable corpus, ready to be stored.
 
     records: RECORD_COLUMNS (object; source_id and label may be None) and kept columns as `x_…`.
-    spans: gold spans (see `gold.spans_frame`). unit_hashes, former_hashes, people: for population
-    matching.
+    gold: gold spans; `spans` is all of them as a table (see `GoldSpans.frame`). unit_hashes, former_hashes, people: for
+    population matching.
     """
 
     records: pd.DataFrame = field(repr=False)
-    spans: pd.DataFrame = field(repr=False)
+    gold: GoldSpans = field(repr=False)
     warnings: list[str]
     statistics: CorpusStatistics
     unit_hashes: list[str] = field(repr=False)
     former_hashes: list[str] = field(repr=False)
     people: PeopleMarks = field(repr=False)
 
+    @property
+    def spans(self) -> pd.DataFrame:
+        """Return all gold spans as a table."""
+        return self.gold.frame(list(self.records["record_id"]))
 
-def build_corpus(
-    table: pd.DataFrame,
-    mapping: ColumnMapping,
-    *,
-    unit: str,
-    cap: int,
-    holdout_rate: float,
-    key: bytes,
-    filename: str,
-) -> BuiltCorpus:
-    """Return the corpus of a table as `read_table` gives it.
+
+@dataclass(frozen=True)
+class Taken:
+    """The checked cells of a table, which may then be let go of: of a million records it is a gigabyte.
+
+    warnings: what reading told. source_named: whether a column says whose each record is.
+    """
+
+    columns: Columns = field(repr=False)
+    warnings: list[str]
+    source_named: bool
+
+
+def take(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> Taken:
+    """Return the checked cells of a table as `read_table` gives it.
 
     Args:
         table: one row a record; an index named `row` is used in messages, else rows count from 1.
+        mapping: which columns hold what. filename: the name shown in messages.
+
+    Raises:
+        DataError: the table breaks a rule.
+    """
+    table, mapping = together(table, mapping, filename)
+    told = [warning for warning in table.attrs.get("warnings", []) if CHECK_LETTERS not in warning]
+    return Taken(read_columns(table, mapping, filename), told, mapping.source_id is not None)
+
+
+def build_corpus(taken: Taken, *, unit: str, cap: int, holdout_rate: float, key: bytes, filename: str) -> BuiltCorpus:
+    """Return the corpus of the cells that were taken of a table; those of gold spans are let go of as they are read.
+
+    Args:
+        taken: see `take`. Settings are checked before, by `check_settings`.
         unit: whose privacy counts, `record` or `source` (needs `mapping.source_id`).
         cap: records of a unit that methods may use, at least 1; the others get split `over_cap`.
         holdout_rate: chance in [0, 0.9] that a unit is held out.
@@ -79,26 +102,23 @@ def build_corpus(
         filename: the name shown in messages.
 
     Raises:
-        DataError: the table breaks a rule. UserError: a setting does.
+        DataError: the table breaks a rule.
     """
-    _check_settings(mapping, unit, cap, holdout_rate)
-    table, mapping = together(table, mapping, filename)
-    columns = read_columns(table, mapping, filename)
+    columns = taken.columns
     units = unit_names(columns.record_ids, columns.source_ids, unit)
     split = assign_split(units, columns.record_ids, holdout_rate=holdout_rate, cap=cap, key=key)
     if TRAIN not in split:
         message = "every unit fell into the holdout, so nothing is left to work with; lower the holdout share"
         raise DataError(message, file=filename, rule="training part is not empty")
-    span_ids, spans = _gold(columns, filename)
-    statistics = _statistics(columns, units, split, spans, span_ids, key)
-    told = [warning for warning in table.attrs.get("warnings", []) if CHECK_LETTERS not in warning]
-    warnings = [*told, *statistics.warnings]
+    gold = _gold(columns, filename)
+    statistics = _statistics(columns, units, split, gold, key)
+    warnings = [*taken.warnings, *statistics.warnings]
     warnings += _split_warnings(statistics, columns, unit, cap, holdout_rate)
-    named: dict[str, JSON] = {"warnings": warnings, "source_named": mapping.source_id is not None}
+    named: dict[str, JSON] = {"warnings": warnings, "source_named": taken.source_named}
     statistics = CorpusStatistics.from_dict({**statistics.as_dict(), **named})
     return BuiltCorpus(
         records=_records(columns, split),
-        spans=spans_frame(span_ids, spans),
+        gold=gold,
         warnings=warnings,
         statistics=statistics,
         unit_hashes=unit_hashes(columns.texts, key),
@@ -107,7 +127,8 @@ def build_corpus(
     )
 
 
-def _check_settings(mapping: ColumnMapping, unit: str, cap: int, holdout_rate: float) -> None:
+def check_settings(mapping: ColumnMapping, unit: str, cap: int, holdout_rate: float) -> None:
+    """Raise `UserError` where a setting of an import breaks a rule; see `build_corpus`."""
     mapping.check()
     if unit not in ("record", "source"):
         raise UserError(f"unit: expected record or source, got {unit!r}; choose one of them")
@@ -119,17 +140,15 @@ def _check_settings(mapping: ColumnMapping, unit: str, cap: int, holdout_rate: f
         raise UserError(f"holdout: expected a share from 0 to 0.9, got {holdout_rate}; 0.2 is a good choice")
 
 
-def _gold(columns: Columns, filename: str) -> tuple[list[str], list[GoldSpan]]:
-    ids: list[str] = []
-    spans: list[GoldSpan] = []
-    for record_id, cell, text, row in zip(columns.record_ids, columns.span_cells, columns.texts, columns.rows):
+def _gold(columns: Columns, filename: str) -> GoldSpans:
+    gold = GoldSpans()
+    for record, (text, row) in enumerate(zip(columns.texts, columns.rows)):
         try:
-            found = read_spans(cell, text)
+            gold.add(record, read_spans(columns.span_cells[record], text))
         except SpanRuleError as error:
             raise DataError(str(error), file=filename, row=row, rule=error.rule) from None
-        ids += [record_id] * len(found)
-        spans += found
-    return ids, spans
+        columns.span_cells[record] = None
+    return gold
 
 
 def _records(columns: Columns, split: Sequence[str]) -> pd.DataFrame:
@@ -148,8 +167,7 @@ def _statistics(
     columns: Columns,
     units: Sequence[str],
     split: Sequence[str],
-    spans: Sequence[GoldSpan],
-    span_ids: Sequence[str],
+    gold: GoldSpans,
     key: bytes,
 ) -> CorpusStatistics:
     language = detect_languages(columns.record_ids, columns.texts, key)
@@ -177,8 +195,8 @@ def _statistics(
         sources=len({source for source in columns.source_ids if source is not None}),
         without_source=sum(source is None for source in columns.source_ids),
         duplicates_across_split=across,
-        gold_spans=len(spans),
-        records_with_gold=len(set(span_ids)),
+        gold_spans=len(gold),
+        records_with_gold=gold.records,
         train_labels=label_counts([label for label, side in zip(columns.labels, split) if side == TRAIN]),
         train_label_holders=label_holders(
             [label if side == TRAIN else None for label, side in zip(columns.labels, split)], columns.source_ids

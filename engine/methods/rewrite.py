@@ -25,9 +25,16 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
 from engine.methods.parameters import FlaggingParameters
-from engine.models.contracts import Sampling
+from engine.models.contracts import Choosing, Sampling
 from engine.models.prompts.operators_instruct import InstructOperators
-from engine.models.prompts.operators_rewrite import RewritePrompts, ShownAttempt, parse_privacy, parse_utility
+from engine.models.prompts.operators_rewrite import (
+    RewritePrompts,
+    ShownAttempt,
+    parse_privacy,
+    parse_utility,
+    privacy_choices,
+    utility_choices,
+)
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -36,6 +43,7 @@ ROUNDS, SHOWN = 5, 3  # rounds at most; attempts the rewriter sees
 _TOKENS_A_CHARACTER = 0.25
 _SECONDS_A_TOKEN = 0.02  # a model of a few billion weights on a GPU, batched
 _JUDGED = 80  # tokens of a judge's reply
+MOST_CHOICES = 400  # replies a judge is held to; more make a server slow
 TRACED, EMPTY = "dropped: still traced to its record", "dropped: empty reply"
 
 
@@ -172,6 +180,7 @@ class _Loop:
         operators = context.operators
         changed = operators.changed if isinstance(operators, InstructOperators) else None
         self.prompts = RewritePrompts(domain, changed)
+        self.judged: Counter[str] = Counter()
 
     def item(self, position: int) -> Item:
         """Return a record with the others that its judge chooses among, by keyed choice."""
@@ -213,6 +222,14 @@ class _Loop:
             self.prompts.utility(item.attempts[-1].text, item.text, labels if item.label else ()) for item in items
         ]
         replies = self._ask(asked, _JUDGED, place, 0.01)
+        choices = [privacy_choices(len(item.candidates)) for item in items]
+        choices += [utility_choices(labels if item.label else ()) for item in items]
+        read: list[object] = [parse_privacy(reply, len(item.candidates)) for item, reply in zip(items, replies)]
+        read += [parse_utility(reply) for reply in replies[len(items) :]]
+        unread = [at for at, verdict in enumerate(read) if verdict is None]
+        self.judged["as asked"] += len(replies) - len(unread)
+        for at, reply in self._held(asked, choices, unread, place).items():
+            replies[at] = reply
         for item, privacy, utility in zip(items, replies[: len(items)], replies[len(items) :], strict=True):
             attempt, traced = item.attempts[-1], parse_privacy(privacy, len(item.candidates))
             # A verdict that cannot be read is no acquittal.
@@ -224,10 +241,30 @@ class _Loop:
                 verdict is not None and verdict[0].casefold() == wanted.casefold() and verdict[1] >= self.p.confidence
             )
 
+    def _held(
+        self, asked: Sequence[str], choices: Sequence[Sequence[str]], unread: Sequence[int], place: tuple[int, int]
+    ) -> dict[int, str]:
+        """Return replies of judges that could not be read and were asked again, held to what they may reply.
+
+        Only where the model can be held to replies, and to as many as there are.
+        """
+        able = [at for at in unread if len(choices[at]) <= MOST_CHOICES]
+        found: dict[int, str] = {}
+        if able and isinstance(self.generator, Choosing) and "choices" in self.generator.capabilities:
+            sampling = self._sampling(_JUDGED, place, 0.01)
+            made = self.generator.choose([asked[at] for at in able], [choices[at] for at in able], sampling)
+            found = {at: reply for at, reply in zip(able, made, strict=True) if reply is not None}
+        self.judged["held to its choices"] += len(found)
+        self.judged["unreadable"] += len(unread) - len(found)
+        return found
+
     def _ask(self, prompts: list[str], tokens: int, place: tuple[int, int], temperature: float) -> list[str]:
-        seed = (self.context.seed * 1_000_003 + place[0] * 101 + place[1]) % 2**31
-        sampling = Sampling(max_new_tokens=tokens, temperature=temperature, seed=seed)
+        sampling = self._sampling(tokens, place, temperature)
         return [made.text for made in self.generator.generate(prompts, sampling)]
+
+    def _sampling(self, tokens: int, place: tuple[int, int], temperature: float) -> Sampling:
+        seed = (self.context.seed * 1_000_003 + place[0] * 101 + place[1]) % 2**31
+        return Sampling(max_new_tokens=tokens, temperature=temperature, seed=seed)
 
     def outcome(self, items: Sequence[Item]) -> tuple[list[SyntheticRecord], dict[str, int], dict[str, dict[str, int]]]:
         """Return what is kept, the funnel, and counts of rounds and verdicts."""
@@ -246,7 +283,9 @@ class _Loop:
         told = {
             "rounds": dict(rounds),
             "ended": {"private and useful": sum(item.done for item in items)},
+            "judged": dict(self.judged),
         }
+        self.judged.clear()
         return kept, {"made": len(items), **dropped, "kept": len(kept)}, told
 
     def keep_traces(self, items: Sequence[Item], position: int) -> None:

@@ -21,7 +21,7 @@ from engine.methods.base import Context, Facts, Make, MethodSpec, Piece, Plan, S
 from engine.methods.parameters import FlaggingParameters
 from engine.pii.languages.telling import languages_of
 from engine.pii.redact import redact
-from engine.pii.spans import LABELS, Span, canonical_label
+from engine.pii.spans import LABELS, IdentifierType, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.dates import month_first
 
@@ -279,7 +279,10 @@ def spans_by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:
     """Return the spans of each record, with our labels where a file brought others (`ORG`, `DATETIME`)."""
     columns = (frame[c] for c in ("record_id", "start", "end", "label", "identifier_type"))
     spans: dict[str, list[Span]] = {}
+    same: dict[str, str] = {}  # each name once
+    kinds: dict[IdentifierType, IdentifierType] = {}
     for record_id, start, end, label, kind in zip(*columns, strict=True):
-        span = Span(str(record_id), int(start), int(end), canonical_label(str(label)), identifier_type=kind)
-        spans.setdefault(span.record_id, []).append(span)
+        name, label = (same.setdefault(text, text) for text in (str(record_id), canonical_label(str(label))))
+        span = Span(name, int(start), int(end), label, identifier_type=kinds.setdefault(kind, kind))
+        spans.setdefault(name, []).append(span)
     return {record_id: tuple(found) for record_id, found in spans.items()}

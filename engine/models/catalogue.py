@@ -37,6 +37,9 @@ CAPABILITIES = {
     "block_tokens": "can be kept from writing given words",
     "states": "lets its inner states be read and moved",
 }
+READ = "read from what it writes"  # how an endpoint's answers among given ones are had where it cannot be held to them
+ANEW = "replies that hold one are asked for anew, then cut"
+BIASED = "replies that hold one are asked for anew with its first tokens kept out, then cut"
 WORK_SHARE = 1.25  # memory at work against the weights alone
 
 
@@ -48,7 +51,8 @@ class ModelInfo:
     work in 16 and in 32 bit. where: a folder, or host:port. revision: SHA-256, commit, or empty where only the
     server knows. local: whether text stays on this machine. problem: why it cannot be used, or empty. source: hub id
     and commit of one that was fetched. saw: which private text it was fitted to, as its folder says, or empty.
-    precision: `8 bit` or `4 bit` where its weights are kept so, or empty.
+    precision: `8 bit` or `4 bit` where its weights are kept so, or empty. choices: of an endpoint, the form in which it
+    is held to given answers, or empty. biases: of an endpoint, whether it keeps tokens out where it is asked to.
     """
 
     id: str
@@ -68,6 +72,8 @@ class ModelInfo:
     source: str = ""
     saw: str = ""
     precision: str = ""
+    choices: str = ""
+    biases: bool = False
 
     def as_manifest(self) -> dict[str, str]:
         """Return what a run's manifest names of the model."""
@@ -75,6 +81,8 @@ class ModelInfo:
             "id": self.id, "back_end": self.back_end, "revision": self.revision or "known to the server alone",
             "architecture": self.architecture, "prompts": self.prompts, "licence": self.licence,
             "where": self.where if self.back_end == "endpoint" else "this machine",
+            **({"answers": self.choices or READ, "blocked_words": BIASED if self.biases else ANEW}
+               if self.back_end == "endpoint" else {}),
             **({"source": self.source} if self.source else {}),
             **({"saw": self.saw} if self.saw else {}),
             **({"precision": self.precision} if self.precision else {}),
@@ -270,7 +278,8 @@ def _endpoint_info(settings: EndpointSettings) -> ModelInfo:
     return ModelInfo(
         id=ENDPOINT + settings.name, back_end="endpoint", capabilities=capabilities_of(settings),
         prompts=settings.prompts, context=settings.context, licence=settings.licence or "not stated by the server",
-        where=settings.host, local=settings.local, architecture=settings.model,
+        where=settings.host, local=settings.local, architecture=settings.model, choices=settings.choice_form,
+        biases=bool(settings.token_form) and settings.local,
     )  # fmt: skip
 
 

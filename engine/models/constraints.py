@@ -44,6 +44,10 @@ class Blocklist:
         """Return whether a blocked value stands in `text`, in any of the ways that count."""
         return self._values.contains(text)
 
+    def found(self, text: str) -> list[str]:
+        """Return the blocked values in `text` as they stand there, each once."""
+        return list(dict.fromkeys(text[hit.start : hit.end] for hit in self._values.find(text)))
+
     def cut(self, text: str) -> str:
         """Return `text` up to the first blocked value; nothing where what is left holds one still."""
         for _ in range(8):

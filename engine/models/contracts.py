@@ -46,7 +46,9 @@ class Generation:
 
 
 class Generator(Protocol):
-    """A language model. `capabilities` is a subset of instruct, logits, logprobs, train, block_tokens, states."""
+    """A language model. `capabilities` is a subset of instruct, logits, logprobs, train, block_tokens, states,
+    choices.
+    """
 
     id: str
     capabilities: frozenset[str]
@@ -91,6 +93,17 @@ class Steerable(Protocol):
 
     def moved(self, vectors: Mapping[int, NDArray[np.float64]]) -> AbstractContextManager[None]:
         """Add a vector (d,) to each named layer's state of the newest token, for as long as the block runs."""
+        ...
+
+
+@runtime_checkable
+class Choosing(Protocol):
+    """A generator that may be held to given answers: where its capabilities name `choices`, it can be."""
+
+    capabilities: frozenset[str]
+
+    def choose(self, prompts: Sequence[str], choices: Sequence[Sequence[str]], sampling: Sampling) -> list[str | None]:
+        """Return for each prompt the one of its choices that was answered, None where it was none of them."""
         ...
 
 

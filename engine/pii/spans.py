@@ -66,7 +66,7 @@ def default_identifier_type(label: str) -> IdentifierType:
     return LABELS[label][1]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Span:
     """One detected or added piece of identifying text.
 

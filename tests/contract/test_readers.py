@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from engine.corpus.build import build_corpus
 from engine.corpus.columns.cells import cell_text
 from engine.corpus.readers import FORMATS, Format, ReadOptions, example_file, read_preview, read_table
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import DataError
+from tests.corpus.built import build_corpus
 
 KEY = b"contract-test-key-of-32-bytes-00"
 

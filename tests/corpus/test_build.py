@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.corpus.build import RECORD_COLUMNS, build_corpus
+from engine.corpus.build import RECORD_COLUMNS
 from engine.corpus.columns.gold import read_spans
 from engine.corpus.columns.mapping import ColumnMapping, suggest_mapping
 from engine.corpus.keyed import keyed_uniform
@@ -18,6 +18,7 @@ from engine.corpus.readers import read_preview, read_table
 from engine.corpus.readers.base import make_frame
 from engine.corpus.statistics import CorpusStatistics
 from engine.errors import DataError, UserError
+from tests.corpus.built import build_corpus
 
 KEY = b"k" * 32
 TEXT = "the text of a record that is long enough"

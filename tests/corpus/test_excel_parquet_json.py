@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from engine.corpus.build import build_corpus
 from engine.corpus.columns.cells import cell_text
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.readers import ReadOptions, read_preview, read_table
 from engine.errors import DataError, UserError
+from tests.corpus.built import build_corpus
 
 KEY = b"k" * 32
 

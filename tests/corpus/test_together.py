@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.corpus.build import build_corpus
 from engine.corpus.columns.mapping import ColumnMapping, default_cap
 from engine.corpus.columns.proposals import largest_cap
 from engine.corpus.readers.base import make_frame
 from engine.errors import DataError, UserError
+from tests.corpus.built import build_corpus
 
 KEY = b"k" * 32
 

@@ -20,6 +20,29 @@ def workspace(tmp_path):
     opened.close()
 
 
+def test_judges_of_a_tested_server_are_held_to_their_replies(workspace):
+    """What the self-test found is kept with the endpoint, used by the run, and told by it."""
+    corpus = workspace.corpora.import_sample("support_tickets")
+    with serving("--plain", "--choices", "structured_outputs", "--tokens", "prompt") as served:
+        near = {"name": "near", "url": served.url, "model": "builtin", "api": "chat", "prompts": "instruct"}
+        workspace.models.add_endpoint(near)
+        assert wait(workspace, workspace.models.test("endpoint:near"), seconds=180).error is None
+        assert workspace.models.last_test("endpoint:near")["result"]["ok"]
+        kept = workspace.models.endpoints()["near"]
+        assert (kept.choice_form, kept.token_form, kept.scores) == ("structured_outputs", "prompt", True)
+        asked = {"rounds": 2, "unfinished": "keep", "domain": "reviews", "candidates": 3}
+        run_id = workspace.jobs.synthesize(corpus.id, "rewrite", count=4, parameters=asked, model="endpoint:near")
+        assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=180).error is None
+    with workspace.session.db.read() as connection:
+        row = run_row(connection, run_id)
+    assert row.manifest["model"]["answers"] == "structured_outputs"
+    assert row.manifest["model"]["blocked_words"].endswith("kept out, then cut")
+    judged, used = row.diagnostics["judged"], row.diagnostics["endpoint"]
+    assert judged["unreadable"] == 0  # its own words are no verdicts
+    assert used["held"] == judged["held to its choices"] > 0
+    assert used["outside"] == 0
+
+
 def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
     corpus = workspace.corpora.import_sample("support_tickets")
     refused = workspace.plan.draft(corpus.id, "rewrite", count=1).blockers

@@ -12,7 +12,7 @@ from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
 from engine.models.prompts.operators_instruct import InstructOperators
-from engine.models.prompts.operators_rewrite import parse_privacy, parse_utility
+from engine.models.prompts.operators_rewrite import parse_privacy, parse_utility, privacy_choices, utility_choices
 from engine.models.prompts.operators_rewrite import shipped as shipped_prompts
 from tests.methods.instructed import Instructed
 
@@ -92,6 +92,55 @@ def test_a_verdict_that_cannot_be_read_is_no_acquittal(reply):
     assert steps[0].funnel == {"made": 3, "dropped: still traced to its record": 3, "kept": 0}
     _, kept = ran(Instructed(privacy=lambda prompt, version: reply), count=3, unfinished="keep")
     assert [record.text[-10:] for record in kept] == ["version 5."] * 3
+
+
+class Holding(Instructed):
+    """A model that can be held to replies; it gives the wanted one, or none."""
+
+    def __init__(self, wanted, able=True, **judges):
+        super().__init__(**judges)
+        self.wanted, self.held = wanted, []
+        self.capabilities = frozenset({"instruct", "choices"} if able else {"instruct"})
+
+    def choose(self, prompts, choices, sampling):
+        self.held += [(prompt, tuple(among)) for prompt, among in zip(prompts, choices, strict=True)]
+        return [next((one for one in among if one.startswith(self.wanted)), None) for among in choices]
+
+
+def test_a_judge_that_cannot_be_read_is_held_to_its_replies():
+    """Only those replies are asked for again, and the run says how many were had in which way."""
+    model = Holding("Record: none", privacy=lambda prompt, version: "Somebody from the office, I think.")
+    steps, records = ran(model, count=3)
+    assert len(records) == 3
+    assert len(model.held) == 3
+    prompt, among = model.held[0]
+    assert prompt.startswith("You test")
+    assert among == (*(f"Record: {n}" for n in range(1, 6)), "Record: none")
+    assert steps[0].diagnostics["judged"] == {"as asked": 3, "held to its choices": 3, "unreadable": 0}
+    model = Holding("Label: tram\nConfidence: 70", utility=lambda prompt, version: "Tram, surely.")
+    steps, records = ran(model, count=1, labels=("tram", "bus"))
+    assert len(records) == 1
+    assert steps[0].diagnostics["rounds"] == {"1": 1}
+    assert {one.split("\n")[0] for one in model.held[0][1]} == {"Label: tram", "Label: bus"}
+
+
+def test_a_model_that_cannot_be_held_to_replies_is_read_as_before():
+    for model in (
+        Holding("Record: none", able=False, privacy=lambda prompt, version: "No idea."),
+        Holding("Something else", privacy=lambda prompt, version: "No idea."),
+    ):
+        steps, records = ran(model, count=2, rounds=1)
+        assert records == []
+        assert steps[0].diagnostics["judged"]["unreadable"] == 2
+        assert bool(model.held) == ("choices" in model.capabilities)
+
+
+def test_every_reply_that_a_judge_may_be_held_to_is_read():
+    assert [parse_privacy(reply, 3) for reply in privacy_choices(3)] == [(0, ()), (1, ()), (2, ()), (None, ())]
+    found = [parse_utility(reply) for reply in utility_choices(("tram", "the bus"))]
+    assert [label for label, _ in found] == ["tram"] * 6 + ["the bus"] * 6
+    assert [sure for _, sure in found] == [10, 30, 50, 70, 90, 100] * 2
+    assert {parse_utility(reply)[0] for reply in utility_choices(())} == {"yes", "no"}
 
 
 @pytest.mark.parametrize(("confidence", "rounds"), [(59, 5), (60, 1)])

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts
 from engine.methods.filter.method import FilterParameters
-from engine.methods.surrogate import SurrogateMethod, SurrogateParameters
+from engine.methods.surrogate import SurrogateMethod, SurrogateParameters, spans_by_record
 from engine.training.samples import generate
 
 METHOD = SurrogateMethod()
@@ -178,3 +178,14 @@ def test_guarantee_and_plan():
     plan = METHOD.plan(SurrogateParameters(), facts, 20_000)
     assert (plan.model_calls, plan.tokens, plan.outputs) == (0, 0, 20_000)
     assert 5 < plan.seconds < 120
+
+
+def test_each_name_of_a_span_is_kept_once():
+    """Of a million records there are millions of spans: a name a span would be gigabytes."""
+    rows = [("".join(("r", "1")), at, at + 2, "".join(("PER", "SON")), "".join(("dir", "ect"))) for at in (0, 5, 9)]
+    frame = pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])
+    (spans,) = spans_by_record(frame).values()
+    assert [(span.start, span.end) for span in spans] == [(0, 2), (5, 7), (9, 11)]
+    for name in ("record_id", "label", "identifier_type"):
+        assert len({id(getattr(span, name)) for span in spans}) == 1
+    assert not hasattr(spans[0], "__dict__")

@@ -155,6 +155,7 @@ class _CellReader:
     def names(self, cells: Sequence[object], part: str) -> list[str | None]:
         """Return short one-line values (ids and labels) without blanks around them, None for empty."""
         found: list[str | None] = []
+        same: dict[str, str] = {}  # names that recur are kept once
         for position, cell in enumerate(cells):
             if is_nested(cell):
                 message = f"the {part} is a list or an object; choose a column of plain values"
@@ -167,7 +168,7 @@ class _CellReader:
             if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in name):
                 message = f"the {part} holds a line break or control character; choose a column of plain values"
                 raise self.error(position, message, f"{part} is one line")
-            found.append(name or None)
+            found.append(same.setdefault(name, name) if name and part != "record id" else name or None)
         return found
 
     def kept(self, cells: Sequence[object]) -> list[str | None]:

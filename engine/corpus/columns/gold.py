@@ -7,7 +7,8 @@ maps them to its own. Spellings of other tools for the same keys are understood.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,22 +87,74 @@ def read_spans(cell: object, text: str) -> list[GoldSpan]:
     )
 
 
-def spans_frame(record_ids: Sequence[str], spans: Sequence[GoldSpan]) -> pd.DataFrame:
-    """Return the spans table: one row a gold span, score 1, recogniser `gold`."""
-    width = max(6, len(str(len(spans))))
-    return pd.DataFrame(
-        {
-            "span_id": pd.Series([f"g-{number:0{width}d}" for number in range(1, len(spans) + 1)], dtype=object),
-            "record_id": pd.Series(list(record_ids), dtype=object),
-            "start": pd.Series([span.start for span in spans], dtype="int64"),
-            "end": pd.Series([span.end for span in spans], dtype="int64"),
-            "label": pd.Series([span.label for span in spans], dtype=object),
-            "score": pd.Series([1.0] * len(spans), dtype="float64"),
-            "recogniser": pd.Series(["gold"] * len(spans), dtype=object),
-            "identifier_type": pd.Series([span.identifier_type for span in spans], dtype=object),
-            "entity_id": pd.Series([span.entity_id for span in spans], dtype=object),
-        }
-    )
+class GoldSpans:
+    """The gold spans of a file, in the order of its records: five numbers a span, and each name once.
+
+    A million records may have millions of spans; as objects or as a table they would take gigabytes.
+    """
+
+    def __init__(self) -> None:
+        self._record, self._start, self._end = array("q"), array("i"), array("i")
+        self._label, self._kind, self._entity = _Names(), _Names(), _Names()
+
+    def __len__(self) -> int:
+        return len(self._record)
+
+    @property
+    def records(self) -> int:
+        """Return how many records have a span."""
+        return len(np.unique(np.frombuffer(self._record, dtype=np.int64))) if len(self) else 0
+
+    def add(self, record: int, spans: Iterable[GoldSpan]) -> None:
+        """Add the spans of a record, by its number from 0."""
+        for span in spans:
+            self._record.append(record)
+            self._start.append(span.start)
+            self._end.append(span.end)
+            self._label.append(span.label)
+            self._kind.append(span.identifier_type)
+            self._entity.append(span.entity_id)
+
+    def numbers(self, begin: int = 0, end: int | None = None) -> Sequence[int]:
+        """Return the numbers of the records, from 0, of some of the spans."""
+        return self._record[begin:end]
+
+    def frame(self, record_ids: Sequence[str], begin: int = 0, end: int | None = None) -> pd.DataFrame:
+        """Return some of the spans as a table: one row a gold span, score 1, recogniser `gold`.
+
+        Args:
+            record_ids: the ids of all records. begin, end: which spans, all by default.
+        """
+        records = self._record[begin:end]
+        first, count, width = begin + 1, len(records), max(6, len(str(len(self))))
+        return pd.DataFrame(
+            {
+                "span_id": pd.Series([f"g-{number:0{width}d}" for number in range(first, first + count)], dtype=object),
+                "record_id": pd.Series([record_ids[record] for record in records], dtype=object),
+                "start": pd.Series(self._start[begin:end], dtype="int64"),
+                "end": pd.Series(self._end[begin:end], dtype="int64"),
+                "label": pd.Series(self._label.some(begin, end), dtype=object),
+                "score": pd.Series([1.0] * count, dtype="float64"),
+                "recogniser": pd.Series(["gold"] * count, dtype=object),
+                "identifier_type": pd.Series(self._kind.some(begin, end), dtype=object),
+                "entity_id": pd.Series(self._entity.some(begin, end), dtype=object),
+            }
+        )
+
+
+class _Names:
+    """A list of names, each kept once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str | None, int] = {}
+        self._places = array("i")
+
+    def append(self, name: str | None) -> None:
+        self._places.append(self._known.setdefault(name, len(self._known)))
+
+    def some(self, begin: int, end: int | None) -> list[str | None]:
+        names = list(self._known)
+        return [names[place] for place in self._places[begin:end]]
 
 
 def _read_span(item: dict[str, object], text: str) -> GoldSpan:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.corpus.keyed import keyed_digest
+from engine.corpus.people.folded_texts import FoldedTexts, earlier
 from engine.corpus.text.folding import folded
 
 LINES, RESTS = "lines", "rests"
@@ -59,10 +59,16 @@ class EqualMarks:
         return len(np.unique(self.item))
 
 
-def equal_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> dict[str, EqualMarks]:
-    """Return a file's marks, kind → marks; what one source repeats counts once."""
-    same: dict[str, str] = {}  # one object a word: a file's words are few, and all its texts are held here
-    whole = [tuple(same.setdefault(word, word) for word in folded(text).split()) for text in texts]
+def equal_marks(
+    texts: Sequence[str], sources: Sequence[str | None], key: bytes, whole: FoldedTexts | None = None
+) -> dict[str, EqualMarks]:
+    """Return a file's marks, kind → marks; what one source repeats counts once.
+
+    Args:
+        texts: of the records. sources: of each, where it has one. key: of the workspace. whole: the texts folded, where
+            they are already.
+    """
+    whole = FoldedTexts(texts) if whole is None else whole
     template = _template(whole)
     lines, rests = _Kept(key, LINES), _Kept(key, RESTS)
     for record, (text, source, words) in enumerate(zip(texts, sources, whole, strict=True), start=1):
@@ -85,11 +91,10 @@ def _lines(text: str, words: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
     return dict.fromkeys(line for line in found if SHORTEST_LINE <= len(line) <= LONGEST)
 
 
-def _template(whole: Iterable[tuple[str, ...]]) -> frozenset[str]:
+def _template(whole: FoldedTexts) -> frozenset[str]:
     """Return the words that stand in most of the distinct texts."""
-    texts = {words for words in whole if words}
-    held = Counter(word for words in texts for word in set(words))
-    return frozenset(word for word, count in held.items() if count > MOST * len(texts))
+    held, texts = whole.held()
+    return frozenset(word for word, count in zip(whole.words, held.tolist()) if count > MOST * texts)
 
 
 class _Kept:
@@ -97,7 +102,6 @@ class _Kept:
 
     def __init__(self, key: bytes, kind: str) -> None:
         self._number: Callable[[tuple[str, ...]], int] = _Numbers(key, f"population {kind}").__getitem__
-        self._held: Counter[int] = Counter()
         self._said: set[tuple[str, int]] = set()
         self._hashes, self._items = array("q"), array("q")
 
@@ -112,15 +116,14 @@ class _Kept:
         if who:
             self._said.add((who, self._number(parts[0])))
         for part in parts:
-            value = self._number(part)
-            self._held[value] += 1
-            if self._held[value] <= COMMON:
-                self._hashes.append(value)
-                self._items.append(item)
+            self._hashes.append(self._number(part))
+            self._items.append(item)
 
     def marks(self) -> EqualMarks:
         """Return what was added."""
-        return EqualMarks(np.array(self._hashes, dtype=np.int64), np.array(self._items, dtype=np.int64))
+        hashes = np.array(self._hashes, dtype=np.int64)
+        kept = earlier(hashes) < COMMON
+        return EqualMarks(hashes[kept], np.array(self._items, dtype=np.int64)[kept])
 
 
 class _Numbers(dict[tuple[str, ...], int]):

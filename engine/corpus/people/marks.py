@@ -21,23 +21,26 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.corpus.keyed import keyed_digest
 from engine.corpus.people.equal_marks import EqualMarks, equal_marks
+from engine.corpus.people.folded_texts import FoldedTexts
 from engine.corpus.people.short_marks import ShortMarks, short_marks
-from engine.corpus.text.folding import folded
-from engine.corpus.text.windows import mix, window_hashes
+from engine.corpus.text.windows import IntArray, UintArray, mix, window_hashes
 
 RUN_WORDS, KEPT_RUNS = 8, 6
 TEMPLATE_TEXTS = 3  # different texts that share a run make it a template
 STRONG_RUNS = 3  # shared with one earlier record
+AT_ONCE = 20_000  # records whose runs are made at once
+RUNS_AT_ONCE = 500_000  # runs that are compared at once
 TELLING_DIGITS = 7  # of an id, to be kept without what stands around them
-_DIGIT = re.compile(r"\d")
 _TENTHS = re.compile(r"\.0+\Z")  # a whole number that a table program wrote
 _NUMBERED = re.compile(r"(\D*)(\d{1,18})(\D*)")
 
@@ -70,11 +73,12 @@ class PeopleMarks:
 
 def people_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> PeopleMarks:
     """Return the marks of a file's records and source ids."""
-    runs, record = _runs(texts, key)
+    whole = FoldedTexts(texts)
+    runs, record = _runs(whole, key)
     ids = sorted({_plain_id(source) for source in sources if source is not None and source.strip()})
     hashes = np.array([_number(key, "population source", one) for one in ids], dtype=np.int64)
     numbers = np.array([_number(key, "population source bare", _bare_id(one)) for one in ids], dtype=np.int64)
-    short, equal = short_marks(texts, sources, key), equal_marks(texts, sources, key)
+    short, equal = short_marks(whole, sources, key), equal_marks(texts, sources, key, whole)
     return PeopleMarks(runs, record, np.unique(hashes), np.unique(numbers), chance_of(ids), short, equal)
 
 
@@ -94,37 +98,53 @@ def chance_of(ids: Sequence[str]) -> float:
     return 1.0 if sorted(len(one) for one in ids)[len(ids) // 2] < 6 else 0.0
 
 
-def _runs(texts: Sequence[str], key: bytes) -> tuple[Hashes, Hashes]:
-    whole = [folded(text) for text in texts]
-    windows = window_hashes([" ".join(w for w in text.split() if not _DIGIT.search(w)) for text in whole], RUN_WORDS)
+def _runs(whole: FoldedTexts, key: bytes) -> tuple[Hashes, Hashes]:
+    """Return the marks of runs and the numbers of their records; texts are taken in parts, so that little is held."""
     secret = np.uint64(struct.unpack("<Q", keyed_digest(key, "population runs", "")[:8])[0])
-    hashes, record = mix(windows.hashes ^ secret), windows.record.astype(np.int64)
+    parts = [_of_part(whole, begin, secret) for begin in range(0, len(whole), AT_ONCE)]
+    ends = np.cumsum([0, *(len(hashes) for hashes, _ in parts)]).tolist()
+    hashes = np.concatenate([hashes for hashes, _ in parts] or [np.zeros(0, dtype=np.uint64)])
+    record = np.concatenate([record for _, record in parts] or [np.zeros(0, dtype=np.int32)])
+    del parts
+    template = _in_template(hashes, record, whole.distinct())
+    stored, of = array("q"), array("q")
+    for begin, end in pairwise(ends):  # a record's runs all lie in one part
+        kept = ~template[begin:end]
+        values, records = hashes[begin:end][kept], record[begin:end][kept]
+        least = np.arange(len(records)) - np.searchsorted(records, records) < KEPT_RUNS
+        # The selection used a fast mixing of a keyed value; what is stored is an HMAC of it.
+        stored.extend(_number(key, "population run", f"{value:016x}") for value in values[least].tolist())
+        of.extend((records[least] + 1).tolist())
+    return np.array(stored, dtype=np.int64), np.array(of, dtype=np.int64)
+
+
+def _of_part(whole: FoldedTexts, begin: int, secret: np.uint64) -> tuple[UintArray, IntArray]:
+    """Return the distinct runs of some of the records, by record, the smallest first, and the records' numbers."""
+    windows = window_hashes(whole.bare(begin, begin + AT_ONCE), RUN_WORDS)
+    hashes, record = mix(windows.hashes ^ secret), windows.record
     order = np.lexsort((hashes, record))
     hashes, record = hashes[order], record[order]
     first = np.ones(len(hashes), dtype=bool)
     first[1:] = (record[1:] != record[:-1]) | (hashes[1:] != hashes[:-1])
-    hashes, record = hashes[first], record[first]
-    kept = ~_in_template(hashes, record, whole)
-    hashes, record = hashes[kept], record[kept]
-    begin = np.searchsorted(record, record)
-    least = np.arange(len(record)) - begin < KEPT_RUNS
-    # The selection used a fast mixing of a keyed value; what is stored is an HMAC of it.
-    stored = [_number(key, "population run", f"{value:016x}") for value in hashes[least].tolist()]
-    return np.array(stored, dtype=np.int64), record[least] + 1
+    return hashes[first], record[first] + np.int32(begin)
 
 
-def _in_template(hashes: npt.NDArray[np.uint64], record: Hashes, whole: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Say of each (run, record) whether the run stands in several different texts of the file."""
-    if not len(hashes):
-        return np.zeros(0, dtype=bool)
-    number: dict[str, int] = {}
-    text = np.array([number.setdefault(one, len(number)) for one in whole], dtype=np.int64)[record]
-    order = np.lexsort((text, hashes))
-    sorted_hashes, sorted_text = hashes[order], text[order]
-    new = np.ones(len(hashes), dtype=bool)
-    new[1:] = (sorted_hashes[1:] != sorted_hashes[:-1]) | (sorted_text[1:] != sorted_text[:-1])
-    values, counts = np.unique(sorted_hashes[new], return_counts=True)
-    found: npt.NDArray[np.bool_] = counts[np.searchsorted(values, hashes)] >= TEMPLATE_TEXTS
+def _in_template(hashes: UintArray, record: IntArray, distinct: Hashes) -> npt.NDArray[np.bool_]:
+    """Say of each (run, record) whether the run stands in several different texts of the file.
+
+    Runs are compared in parts, by their first bits.
+    """
+    found = np.zeros(len(hashes), dtype=bool)
+    bits = max(0, (len(hashes) // RUNS_AT_ONCE).bit_length())
+    for part in range(1 << bits):
+        places = np.flatnonzero(hashes >> np.uint64(64 - bits) == part) if bits else np.arange(len(hashes))
+        some, text = hashes[places], distinct[record[places]]
+        order = np.lexsort((text, some))
+        by_hash, by_text = some[order], text[order]
+        new = np.ones(len(some), dtype=bool)
+        new[1:] = (by_hash[1:] != by_hash[:-1]) | (by_text[1:] != by_text[:-1])
+        values, counts = np.unique(by_hash[new], return_counts=True)
+        found[places] = counts[np.searchsorted(values, some)] >= TEMPLATE_TEXTS
     return found
 
 

@@ -35,8 +35,7 @@ def unit_hashes(texts: Sequence[str], key: bytes) -> list[str]:
 
     Shorter ones, such as "no complaints", would make strangers look alike: see `engine.corpus.people.short_marks`.
     """
-    found = {normal for normal in map(normalised, texts) if _is_long(normal)}
-    return sorted(_hash(key, normal) for normal in found)
+    return sorted({_hash(key, normal) for normal in map(normalised, texts) if _is_long(normal)})
 
 
 def former_short_hashes(units: Sequence[str], texts: Sequence[str], key: bytes) -> list[str]:

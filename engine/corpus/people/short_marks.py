@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.corpus.keyed import keyed_digest
-from engine.corpus.text.folding import folded
+from engine.corpus.people.folded_texts import FoldedTexts, earlier
 
 LONGEST_SHORT, RUN_WORDS = 15, 4
 LEAST_LEFT, MOST_LEFT_OUT = 4, 8  # words of a text that is also kept without one of its words
@@ -53,15 +53,14 @@ class ShortMarks:
         return int(self.whole.sum())
 
 
-def short_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> ShortMarks:
+def short_marks(texts: Sequence[str] | FoldedTexts, sources: Sequence[str | None], key: bytes) -> ShortMarks:
     """Return the marks of a file's short records; a text that one source repeats counts once."""
+    whole = texts if isinstance(texts, FoldedTexts) else FoldedTexts(texts)
     known: dict[tuple[str, ...], int] = {}
-    held: dict[int, int] = {}
     seen: set[tuple[str, int]] = set()
     hashes, records, wholes = array("q"), array("q"), bytearray()
     total = 0
-    for record, (text, source) in enumerate(zip(texts, sources, strict=True), start=1):
-        words = tuple(folded(text).split())
+    for record, (words, source) in enumerate(zip(whole, sources, strict=True), start=1):
         total += bool(words)
         if not 0 < len(words) <= LONGEST_SHORT:
             continue
@@ -74,15 +73,12 @@ def short_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes)
                 if len(known) >= REMEMBERED:
                     known.clear()
                 known[part] = _number(key, part)
-            value = known[part]
-            held[value] = held.get(value, 0) + 1
-            if place == 0 or held[value] <= COMMON:
-                hashes.append(value)
-                records.append(record)
-                wholes.append(place == 0)
-    return ShortMarks(
-        np.array(hashes, dtype=np.int64), np.array(records, dtype=np.int64), np.array(wholes, dtype=np.bool_), total
-    )
+            hashes.append(known[part])
+            records.append(record)
+            wholes.append(place == 0)
+    every, whole_ones = np.array(hashes, dtype=np.int64), np.array(wholes, dtype=np.bool_)
+    kept = whole_ones | (earlier(every) < COMMON)
+    return ShortMarks(every[kept], np.array(records, dtype=np.int64)[kept], whole_ones[kept], total)
 
 
 def _parts(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+from collections.abc import Iterator
 
 import pandas as pd
 import pyarrow as pa
@@ -37,20 +38,22 @@ def read_parquet(source: Source, options: ReadOptions, limit: int | None) -> Raw
         check_rows(source, total, options)
         check_cells(source, min(total, limit or total) * len(kept))
         # Columns are picked after reading a batch: nested ones go by leaf names, which may repeat.
-        batches = _batches(source, file, options, limit)
-        table = pa.Table.from_batches(batches, schema=file.schema_arrow) if batches else file.schema_arrow.empty_table()
+        columns: dict[str, list[object]] = {names[i]: [] for i in kept}
+        rows = 0
+        for batch in _batches(source, file, options, limit):
+            for i in kept:
+                columns[names[i]] += _values(source, i + 1, rows, pa.chunked_array([batch.column(i)]))
+            rows += batch.num_rows
     except (pa.ArrowException, OSError, ValueError, MemoryError):
         message = "this cannot be read as Parquet; the file may be cut short or protected, export it again"
         raise source.error(message, "readable Parquet") from None
     if len(text_like) < len(names):
         warnings.append(f"{len(names) - len(text_like)} columns hold binary data, which is no text; they are left out.")
-    columns = {names[i]: _values(source, i + 1, table.column(i)) for i in kept}
-    frame = make_frame(columns, range(1, table.num_rows + 1))
+    frame = make_frame(columns, range(1, rows + 1))
     return RawTable(frame, total, None, None, tuple(warnings))
 
 
-def _batches(source: Source, file: pq.ParquetFile, options: ReadOptions, limit: int | None) -> list[pa.RecordBatch]:
-    batches: list[pa.RecordBatch] = []
+def _batches(source: Source, file: pq.ParquetFile, options: ReadOptions, limit: int | None) -> Iterator[pa.RecordBatch]:
     rows = size = 0
     for batch in file.iter_batches(batch_size=BATCH_ROWS):
         # A dictionary-coded column may unpack to thousands of times its size.
@@ -59,11 +62,10 @@ def _batches(source: Source, file: pq.ParquetFile, options: ReadOptions, limit: 
             raise source.error(
                 "the table unpacks to more than the limit; split it and import the parts", "max unpacked bytes"
             )
-        batches.append(batch if limit is None else batch.slice(0, limit - rows))
+        yield batch if limit is None else batch.slice(0, limit - rows)
         rows += batch.num_rows
         if limit is not None and rows >= limit:
             break
-    return batches
 
 
 def _is_binary(kind: pa.DataType) -> bool:
@@ -72,12 +74,16 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
 
 
-def _values(source: Source, position: int, column: pa.ChunkedArray) -> list[object]:
-    """Return a column's values; name the row of the first one that is none, such as a date of the year 300,000."""
+def _values(source: Source, position: int, before: int, column: pa.ChunkedArray) -> list[object]:
+    """Return a column's values; name the row of the first one that is none, such as a date of the year 300,000.
+
+    Args:
+        position: of the column, from 1. before: rows before these.
+    """
     try:
         return _converted(column)
     except Exception:  # noqa: BLE001 - dates out of range, broken text, unknown time zones: many kinds, with content
-        row = next((i for i in range(len(column)) if not _convertible(column.slice(i, 1))), 0) + 1
+        row = before + next((i for i in range(len(column)) if not _convertible(column.slice(i, 1))), 0) + 1
         message = f"the value in column {position} is no valid text, number or date; correct it and export again"
         raise source.error(message, "readable values", row=row) from None
 

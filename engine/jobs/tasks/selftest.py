@@ -15,6 +15,7 @@ from engine.jobs.worker.task import Task
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generator, Sampling
 from engine.models.remote.endpoint import EndpointGenerator
+from engine.models.remote.endpoint_probe import probed
 from engine.store import model_settings
 from engine.store.audit import now
 from engine.store.model_settings import SelfTest
@@ -78,7 +79,7 @@ def _test(task: Task, model: str, result: SelfTest) -> None:
 
 
 def _ask_server(task: Task, model: str, generator: EndpointGenerator, checks: list[Check]) -> None:
-    """See whether the server lists the model and returns log-probabilities; keep the latter in its settings."""
+    """See whether the server lists the model, and what it follows; the latter is kept in its settings."""
     name, wanted = generator.settings.name, generator.settings.model
     try:
         listed = generator.listed()
@@ -90,15 +91,12 @@ def _ask_server(task: Task, model: str, generator: EndpointGenerator, checks: li
             "yes" if wanted in listed else f"{len(listed)} other model(s) are listed" if listed else "it lists none",
         )
     )  # fmt: skip
-    form = generator.score_form()
-    if (form or "") != (generator.settings.score_form if generator.settings.scores else ""):
-        from dataclasses import replace
-
+    found = probed(generator)
+    if found != generator.settings:
         with task.store.session.db.write() as connection:
             known = model_settings.endpoints(connection)
-            if name in known:
-                kept = replace(known[name], scores=bool(form), score_form=form or "echo")
-                model_settings.save_endpoints(connection, {**known, name: kept})
+            if known.get(name) == generator.settings:
+                model_settings.save_endpoints(connection, {**known, name: found})
 
 
 def _scores(generator: Generator) -> Check:

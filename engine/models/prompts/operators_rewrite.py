@@ -65,6 +65,7 @@ _RECORD = re.compile(r"^\W*record\W*:?\W*(\d+|none)\b", re.IGNORECASE | re.MULTI
 _WORDS = re.compile(r"^\W*words\W*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"^\W*label\W*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _CONFIDENCE = re.compile(r"^\W*confidence\W*:?\W*(\d{1,3})", re.IGNORECASE | re.MULTILINE)
+SURE = (10, 30, 50, 70, 90, 100)  # the confidences that a judge chooses among
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 
 
@@ -121,6 +122,16 @@ class RewritePrompts:
 
     def _prompt(self, name: str, **values: object) -> str:
         return render(self._templates[name], {"document": self._document, **values}, "rewriting", name)
+
+
+def privacy_choices(candidates: int) -> list[str]:
+    """Return the replies a privacy judge may be held to, as `parse_privacy` reads them; they name no words."""
+    return [*(f"Record: {number}" for number in range(1, candidates + 1)), "Record: none"]
+
+
+def utility_choices(labels: Sequence[str]) -> list[str]:
+    """Return the replies a utility judge may be held to, as `parse_utility` reads them: labels, or yes and no."""
+    return [f"Label: {label}\nConfidence: {sure}" for label in labels or ("yes", "no") for sure in SURE]
 
 
 def parse_privacy(reply: str, candidates: int) -> tuple[int | None, tuple[str, ...]] | None:

@@ -17,12 +17,14 @@ from engine.json_types import JSON, JSONObject
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
 from engine.models.remote.consent import Consent
+from engine.models.remote.endpoint_forms import LEAST_BIAS, biased, chosen, held_to, token_ids, tokens_of
 from engine.models.remote.endpoint_http import Transport, Usage
-from engine.models.remote.endpoint_settings import SCORE_FORMS, EndpointSettings
+from engine.models.remote.endpoint_settings import EndpointSettings
 
 BLOCKED_TRIES = 4  # times a reply with a blocked value is asked for anew before it is cut there
 CALLS_DEEP, FEWEST_A_CALL = 4, 16  # prompts a call for each place at a server, so that the places are seldom empty
 ONE_TOKEN_BEHIND: dict[str, JSON] = {"max_tokens": 1, "prompt_logprobs": 0}  # vLLM writes one token at least
+SHORT_PIECE = 2  # characters a token: what begins with shorter ones is not kept out
 CHARACTERS_A_TOKEN = 4.0  # where a server does not count
 
 
@@ -33,6 +35,8 @@ def capabilities_of(settings: EndpointSettings) -> frozenset[str]:
         found.add("instruct")
     if settings.scores:
         found.add("logprobs")
+    if settings.choice_form:
+        found.add("choices")
     return frozenset(found)
 
 
@@ -78,31 +82,96 @@ class EndpointGenerator:
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
     ) -> list[Generation]:
-        """Return one generation a prompt, in order; a reply with a blocked value is asked for anew, then cut."""
+        """Return one generation a prompt, in order; a reply with a blocked value is asked for anew, then cut.
+
+        Where a server on this machine follows biases of tokens, it is asked anew with the value's tokens kept out.
+        Another machine is never told what is blocked: a consent covers prompts.
+        """
         blocked = Blocklist(constraints.blocked, constraints.names) if constraints else Blocklist(())
 
         async def one(position: int) -> Generation:
-            made = Generation("", 0, "stop")
+            made, away = Generation("", 0, "stop"), list[int]()
             for attempt in range(BLOCKED_TRIES if blocked else 1):
-                made = await self._ask(prompts[position], sampling, _seed(sampling.seed, position, attempt))
-                if not blocked.contains(made.text):
+                more = biased(away)
+                made = await self._ask(prompts[position], sampling, _seed(sampling.seed, position, attempt), more)
+                self.usage.biased += bool(more)
+                found = blocked.found(made.text)
+                if not found:
                     return made
+                self.usage.blocked += 1
+                if attempt + 1 < BLOCKED_TRIES:
+                    away += await self._begins(found)
             return Generation(blocked.cut(made.text), made.tokens, "stop")
 
         return self._transport.run(one, len(prompts))
 
     def score(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Return each text's token log-probabilities in nats; the server has none for a text's first token."""
+        """Return each text's token log-probabilities in nats; the server has none for a text's first token.
+
+        Raises:
+            UserError: the server returns none.
+        """
         if "logprobs" not in self.capabilities:
             raise UserError(
                 f"endpoint {self.settings.name!r} returns no log-probabilities of a given text; test it on the Models "
                 "page, or choose a model that scores"
             )
+        return self.scored(texts, self.settings.score_form)
+
+    def scored(self, texts: Sequence[str], form: str) -> list[NDArray[np.float32]]:
+        """Return each text's token log-probabilities as `score` does, asked for in one of the forms of settings."""
 
         async def one(position: int) -> NDArray[np.float32]:
-            return await self._score(texts[position], self.settings.score_form)
+            return await self._score(texts[position], form)
 
         return self._transport.run(one, len(texts))
+
+    def choose(self, prompts: Sequence[str], choices: Sequence[Sequence[str]], sampling: Sampling) -> list[str | None]:
+        """Return for each prompt the one of its choices that was answered, None where it was none of them.
+
+        Raises:
+            UserError: the server cannot be held to given answers.
+        """
+        if "choices" not in self.capabilities:
+            raise UserError(
+                f"endpoint {self.settings.name!r} is not known to hold its model to given answers; test it on the "
+                "Models page"
+            )
+        return self.chosen(prompts, choices, sampling, self.settings.choice_form)
+
+    def chosen(
+        self, prompts: Sequence[str], choices: Sequence[Sequence[str]], sampling: Sampling, form: str
+    ) -> list[str | None]:
+        """Return the same as `choose`, asked for in one of `endpoint_forms.CHOICE_FORMS`."""
+
+        async def one(position: int) -> str | None:
+            among, seed = choices[position], _seed(sampling.seed, position, 0)
+            made = await self._ask(prompts[position], sampling, seed, held_to(form, among))
+            answer = chosen(form, made.text, among)
+            self.usage.held += 1
+            self.usage.outside += answer is None
+            return answer
+
+        return self._transport.run(one, len(prompts))
+
+    def leaning(
+        self, prompts: Sequence[str], sampling: Sampling, ids: Sequence[int], by: float = LEAST_BIAS
+    ) -> list[str]:
+        """Return a text a prompt, written with these tokens biased."""
+
+        async def one(position: int) -> str:
+            seed = _seed(sampling.seed, position, 0)
+            return (await self._ask(prompts[position], sampling, seed, biased(ids, by))).text
+
+        return self._transport.run(one, len(prompts))
+
+    def token_ids(self, text: str, form: str) -> list[int]:
+        """Return the server's ids of a text's tokens, asked for in one of `endpoint_forms.TOKEN_FORMS`."""
+
+        async def one(_: int) -> list[int]:
+            return await self._tokens(text, form)
+
+        return self._transport.run(one, 1)[0]
 
     def listed(self) -> list[str]:
         """Return the names of the models that the server lists."""
@@ -115,21 +184,31 @@ class EndpointGenerator:
 
         return self._transport.run(one, 1)[0]
 
-    def score_form(self, text: str = "One two three.") -> str | None:
-        """Return the form in which the server returns log-probabilities of a given text; asks once for each."""
-        for form in SCORE_FORMS:
+    async def _begins(self, values: Sequence[str]) -> list[int]:
+        """Return the tokens that begin these values, at the start of a text and within it.
 
-            async def one(_: int, form: str = form) -> int:
-                return len(await self._score(text, form))
-
-            try:
-                if self._transport.run(one, 1)[0] > 0:
-                    return form
-            except UserError:
+        None of values with digits, or of short pieces: too much else begins so.
+        """
+        form = self.settings.token_form
+        if not form or not self.settings.local:
+            return []
+        found = []
+        for value in values:
+            if any(character.isdigit() for character in value):
                 continue
-        return None
+            for written in (f" {value}", value):
+                ids = await self._tokens(written, form)
+                found += ids[:1] if ids and len(value) >= SHORT_PIECE * len(ids) else []
+        return found
 
-    async def _ask(self, prompt: str, sampling: Sampling, seed: int) -> Generation:
+    async def _tokens(self, text: str, form: str) -> list[int]:
+        body = tokens_of(form, self.settings.model, text)
+        return token_ids(await self._transport.request("POST", "/tokenize", body, beside=True))
+
+    async def _ask(
+        self, prompt: str, sampling: Sampling, seed: int, more: Mapping[str, JSON] | None = None
+    ) -> Generation:
+        """Return what a server writes; `more` is what the request has besides."""
         chat = self.settings.api == "chat"
         body: dict[str, JSON] = {
             "model": self.settings.model, "max_tokens": sampling.max_new_tokens, "temperature": sampling.temperature,
@@ -140,6 +219,7 @@ class EndpointGenerator:
                 "top_k": sampling.top_k, "min_tokens": sampling.min_new_tokens,
                 "repetition_penalty": sampling.repetition_penalty,
             }  # fmt: skip
+        body |= more or {}
         body |= {"messages": [{"role": "user", "content": prompt}]} if chat else {"prompt": prompt}
         answer = await self._transport.request("POST", "/chat/completions" if chat else "/completions", body)
         choice = _choice(answer)

@@ -46,7 +46,11 @@ REDIRECTS = 3
 
 @dataclass
 class Usage:
-    """What a server was asked for so far. `counted` replies told their tokens; the others were estimated."""
+    """What a server was asked for so far. `counted` replies told their tokens; the others were estimated.
+
+    blocked: replies with a blocked value. biased: of the requests after those, how many kept its tokens out. held:
+    requests held to given answers. outside: replies to those that were none of them.
+    """
 
     requests: int = 0
     retries: int = 0
@@ -54,6 +58,10 @@ class Usage:
     tokens_out: int = 0
     counted: int = 0
     waited_seconds: float = 0.0
+    blocked: int = 0
+    biased: int = 0
+    held: int = 0
+    outside: int = 0
 
     def as_dict(self) -> dict[str, float]:
         """Return the counts."""
@@ -152,8 +160,13 @@ class Transport:
             await asyncio.gather(*tasks, return_exceptions=True)
         return [task.result() for task in tasks]
 
-    async def request(self, method: str, path: str, body: JSONObject | None = None) -> JSONObject:
-        """Return the JSON object that a server answers, after as many attempts as the settings allow."""
+    async def request(
+        self, method: str, path: str, body: JSONObject | None = None, *, beside: bool = False
+    ) -> JSONObject:
+        """Return the JSON object that a server answers, after as many attempts as the settings allow.
+
+        `beside`: the path stands beside the version (/tokenize), not behind it.
+        """
         if self._addresses is None:
             self._addresses = Addresses(self.settings.addresses, self.settings.concurrency)
         addresses, address = self._addresses, None
@@ -163,7 +176,7 @@ class Transport:
             address = await addresses.take(address)
             try:
                 self.usage.requests += 1
-                answer, problem, asked = await self._attempt(address, method, path, body)
+                answer, problem, asked = await self._attempt(address, method, path, body, beside)
                 if answer is not None:
                     addresses.answered(address)
                     return answer
@@ -191,14 +204,15 @@ class Transport:
         return full * random.uniform(0.5, 1.0)
 
     async def _attempt(
-        self, address: Address, method: str, path: str, body: JSONObject | None
+        self, address: Address, method: str, path: str, body: JSONObject | None, beside: bool
     ) -> tuple[JSONObject | None, str, float | None]:
         """Return the reply, else None with why another try may help and the seconds the server asks to wait."""
         import httpx
 
         try:
             async with asyncio.timeout(self.settings.timeout_seconds):
-                status, headers, content = await self._send(method, address.url + path, body)
+                base = address.url.rpartition("/")[0] if beside else address.url
+                status, headers, content = await self._send(method, base + path, body)
         except (TimeoutError, httpx.TimeoutException):
             return None, f"no answer came within {self.settings.timeout_seconds:g} seconds", None
         except httpx.RequestError as error:

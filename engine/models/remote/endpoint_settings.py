@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
+from engine.models.remote.endpoint_forms import CHOICE_FORMS, TOKEN_FORMS
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -46,6 +47,9 @@ class EndpointSettings:
         price_in, price_out: a million tokens, in the custodian's currency; 0 = not counted.
         scores: whether the server returns log-probabilities of a given text.
         score_form: how it is asked for them: `echo` (with `logprobs`) or `prompt_logprobs`, as vLLM is.
+        choice_form: how it is held to given answers, one of `endpoint_forms.CHOICE_FORMS`; empty: it is not.
+        token_form: how it is asked for token ids, one of `endpoint_forms.TOKEN_FORMS`, where it follows `logit_bias`
+            too; empty: it does not.
         extended: whether it takes top_k, min_tokens and repetition_penalty as vLLM and TGI do.
         context: tokens of its context.
         licence: as the custodian knows it.
@@ -67,6 +71,8 @@ class EndpointSettings:
     price_out: float = 0.0
     scores: bool = False
     score_form: str = "echo"
+    choice_form: str = ""
+    token_form: str = ""
     extended: bool = False
     context: int = 4096
     licence: str = ""
@@ -83,7 +89,7 @@ class EndpointSettings:
             raise UserError("model: must be the model's name at the server, 1 to 200 characters")
         default = "instruct" if self.api == "chat" else "plain"
         object.__setattr__(self, "prompts", self.prompts or default)
-        for key, allowed in (("api", APIS), ("prompts", PROMPTS), ("key_source", KEYS), ("score_form", SCORE_FORMS)):
+        for key, allowed in _ONE_OF:
             if getattr(self, key) not in allowed:
                 raise UserError(f"{key}: must be one of {', '.join(allowed)}, is {getattr(self, key)!r}")
         if self.key_source == "environment" and not VARIABLE.fullmatch(self.key_variable):
@@ -120,6 +126,10 @@ class EndpointSettings:
         return cls(**kept)
 
 
+_ONE_OF = (
+    ("api", APIS), ("prompts", PROMPTS), ("key_source", KEYS), ("score_form", SCORE_FORMS),
+    ("choice_form", ("", *CHOICE_FORMS)), ("token_form", ("", *TOKEN_FORMS)),
+)  # fmt: skip
 _RANGES = (
     ("timeout_seconds", 1, 3600), ("concurrency", 1, 512), ("requests_per_minute", 0, 100_000), ("tries", 1, 10),
     ("price_in", 0, 1e6), ("price_out", 0, 1e6), ("context", 64, 10_000_000),

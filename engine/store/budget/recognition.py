@@ -202,8 +202,8 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
             if not set.intersection(*(there.get(value, set()) for value in values))
             for value in values
         ),
-        ((value, SOURCE) for value in marks.sources.tolist()),
-        ((value, BARE) for value in marks.bare.tolist()),
+        ((int(value), SOURCE) for value in marks.sources),
+        ((int(value), BARE) for value in marks.bare),
     )
     written = 0
     while some := [{"hash": value, "population": population, "record": n} for value, n in islice(rows, AT_ONCE)]:
@@ -216,7 +216,7 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
 def _of_records(marks: PeopleMarks) -> Iterator[tuple[int, list[int]]]:
     """Yield each record that has marks of runs with them, in the order of its first mark."""
     last, values = -1, list[int]()
-    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
+    for value, record in zip(map(int, marks.runs), map(int, marks.record)):
         if record != last and values:
             yield last, values
             values = []

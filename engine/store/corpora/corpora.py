@@ -6,7 +6,7 @@ Privacy posture: record text goes to the Parquet file and nowhere else; audit li
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,9 +90,17 @@ class Corpora:
         from engine.corpus.readers import read_table as read_file
 
         needed = (*mapping.roles().values(), *mapping.keep)
-        table = read_file(source, filename, replace(options or ReadOptions(), columns=needed))
         return self._import(
-            table, mapping, name, unit, cap, holdout, filename, labels_public, same_people_as, cap_from_file
+            lambda: read_file(source, filename, replace(options or ReadOptions(), columns=needed)),
+            mapping,
+            name,
+            unit,
+            cap,
+            holdout,
+            filename,
+            labels_public,
+            same_people_as,
+            cap_from_file,
         )
 
     def import_table(
@@ -108,7 +116,7 @@ class Corpora:
         same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         """Import a data frame as a corpus; arguments as for `import_corpus`."""
-        return self._import(table, mapping, name, unit, cap, holdout, "table", labels_public, same_people_as)
+        return self._import(lambda: table, mapping, name, unit, cap, holdout, "table", labels_public, same_people_as)
 
     def samples(self) -> tuple[SampleInfo, ...]:
         """Return the made-up sample corpora."""
@@ -129,7 +137,7 @@ class Corpora:
         )
         title, cap = known[sample_id].title, known[sample_id].cap
         # Its labels are the generator's own, public in its source.
-        return self._import(load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id, True)
+        return self._import(lambda: load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id, True)
 
     def all(self) -> list[CorpusSummary]:
         """Return every corpus, latest first."""
@@ -232,7 +240,7 @@ class Corpora:
 
     def _import(
         self,
-        table: pd.DataFrame,
+        read: Callable[[], pd.DataFrame],
         mapping: ColumnMapping,
         name: str,
         unit: str,
@@ -243,23 +251,22 @@ class Corpora:
         same_people_as: Sequence[str] = (),
         cap_from_file: bool = False,
     ) -> CorpusSummary:
-        from engine.corpus.build import build_corpus
+        from engine.corpus.build import build_corpus, check_settings, take
         from engine.corpus.columns.mapping import default_cap
         from engine.corpus.columns.proposals import largest_cap
         from engine.corpus.label_rules import checked_labels, rare
 
         name = _checked_name(name)
+        table = read()
         if cap is None:
             cap = largest_cap(table, mapping, unit) if cap_from_file else default_cap(unit, mapping)
+        check_settings(mapping, unit, cap, holdout)
+        taken = take(table, mapping, filename)
+        del table, read  # of a million records a gigabyte
         built = build_corpus(
-            table,
-            mapping,
-            unit=unit,
-            cap=cap,
-            holdout_rate=holdout,
-            key=self.subkey("corpus"),
-            filename=filename,
+            taken, unit=unit, cap=cap, holdout_rate=holdout, key=self.subkey("corpus"), filename=filename
         )
+        del taken
         labels: tuple[str, ...] = ()
         if labels_public:
             as_found = labels_public is True

@@ -43,7 +43,7 @@ def keep(
     Args:
         joined: populations that the custodian says are the same people.
     """
-    statistics, gold = built.statistics, built.spans
+    statistics, gold = built.statistics, built.gold
     people = held_people.Watch(connection, session.key)
     adopted = populations.adopt(
         connection,
@@ -81,14 +81,15 @@ def keep(
         ]
         connection.execute(record_index.insert(), index)
     if len(gold):
-        places = {r: (i, t) for i, (r, t) in enumerate(zip(records["record_id"], records["text"]))}
+        ids, texts = list(records["record_id"]), list(records["text"])
         for begin in range(0, len(gold), AT_ONCE):
-            found = _found(gold.iloc[begin : begin + AT_ONCE])
+            end = begin + AT_ONCE
+            found = _found(gold.frame(ids, begin, end))
+            places = {ids[i]: (i, texts[i]) for i in set(gold.numbers(begin, end))}
             insert_spans(
                 connection,
                 span_rows(found, corpus_id=corpus_id, places=places, key=session.key, origin="gold", active=True),
             )
-        del places
         weigh(connection, corpus_id)
         refresh(connection, corpus_id)
     marks.add(connection, corpus_id, marks.total(connection, session.key, corpus_id))

@@ -22,7 +22,7 @@ from engine.store.database.schema import record_index, spans
 from engine.store.views import SpanView
 
 ACCEPTED_COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
-CHUNK = 500
+CHUNK, AT_ONCE = 500, 20_000
 
 
 def span_id(number: int) -> str:
@@ -201,8 +201,13 @@ def accepted_spans(connection: Connection, corpus_id: str, split: str | None = N
     )
     if split is not None:
         query = query.where(record_index.c.split == split)
-    rows = [
-        (record, start, end, canonical_label(label), kind)
-        for record, start, end, label, kind in connection.execute(query)
-    ]
-    return pd.DataFrame(rows, columns=ACCEPTED_COLUMNS)
+    same: dict[str, str] = {}  # each name once: a million records have millions of spans
+    columns: tuple[list[object], ...] = tuple([] for _ in ACCEPTED_COLUMNS)
+    last = ""
+    for record, start, end, label, kind in connection.execute(query).yield_per(AT_ONCE):
+        last = last if record == last else record
+        label = canonical_label(label)
+        values = (last, start, end, same.setdefault(label, label), same.setdefault(kind, kind))
+        for column, value in zip(columns, values):
+            column.append(value)
+    return pd.DataFrame(dict(zip(ACCEPTED_COLUMNS, columns)), columns=ACCEPTED_COLUMNS)

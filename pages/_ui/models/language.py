@@ -115,7 +115,8 @@ def self_test(workspace: engine.Workspace, model: str, beside: Callable[[], None
             disabled=waiting,
             on_click=act,
             args=(workspace.models.test, model),
-            help="Has the worker open it, write a line, score one, and keep given words out. No text of yours is used.",
+            help="Has the worker open it, write a line, score one, and keep given words out; of a server, it sees "
+            "what it follows. No text of yours is used.",
         )
         if beside is not None:
             beside()

@@ -23,6 +23,7 @@ from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Sampling
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint import EndpointGenerator
+from engine.models.remote.endpoint_probe import score_form
 from engine.models.remote.endpoint_settings import EndpointSettings, checked_url, is_loopback
 from tests.models.serving import ROOT, Served, serving
 
@@ -91,7 +92,7 @@ def test_a_reply_of_another_form_is_an_empty_one(body):
         (made,) = one.generate(["x"], Sampling(max_new_tokens=3))
         assert made.text == ""
         assert one.listed() == []
-        assert one.score_form() is None
+        assert score_form(one) is None
 
 
 def test_as_many_requests_at_once_as_allowed_and_no_more(served):
@@ -221,7 +222,7 @@ def test_tokens_and_cost_are_counted(served):
 
 
 def test_scores_where_offered_only(served):
-    assert generator(served).score_form() == "echo"
+    assert score_form(generator(served)) == "echo"
     values = generator(served, scores=True).score(["one two three", "four five"])
     assert [len(v) for v in values] == [2, 1]  # none for a text's first token
     assert values[0].dtype == np.float32

@@ -8,6 +8,7 @@ import pytest
 
 from engine.models.contracts import Sampling
 from engine.models.remote.endpoint import EndpointGenerator
+from engine.models.remote.endpoint_probe import score_form
 from engine.models.remote.endpoint_settings import EndpointSettings
 from tests.models.serving import library_serving
 from tests.models.tune.test_prefix_tuning import tiny_folder
@@ -49,4 +50,4 @@ def test_hundreds_of_requests_under_way_are_answered_in_order(settings):
 
 
 def test_it_gives_no_scores_and_is_found_out(settings):
-    assert EndpointGenerator(EndpointSettings(**settings)).score_form() is None
+    assert score_form(EndpointGenerator(EndpointSettings(**settings))) is None

@@ -15,6 +15,7 @@ from engine.models.contracts import Sampling
 from engine.models.remote import consent as consents
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint import EndpointGenerator
+from engine.models.remote.endpoint_probe import score_form
 from engine.models.remote.endpoint_settings import EndpointSettings
 from tests.models.serving import Served, serving
 
@@ -127,7 +128,7 @@ def test_a_refusal_names_the_server_that_refused(pair):
 
 def test_scores_come_in_either_form():
     with serving("--plain", "--form", "prompt_logprobs") as server:
-        assert EndpointGenerator(settings(server)).score_form() == "prompt_logprobs"
+        assert score_form(EndpointGenerator(settings(server))) == "prompt_logprobs"
         one = EndpointGenerator(settings(server, scores=True, score_form="prompt_logprobs"))
         values = one.score(["one two three", "four five"])
         assert [v.tolist() for v in values] == [[-1.5, -1.5], [-1.5]]  # the place's own token, not the likeliest
