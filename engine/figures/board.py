@@ -185,7 +185,7 @@ def board(
     caveat += " Where bars overlap, the order could be chance."
     untouched = [f"run {runs[run].number}" for run in both if runs[run].untouched]
     if untouched:
-        caveat += f" Every match of {listed(untouched)} is chance: no private record was read (ε = 0)."
+        caveat += f" Every match of {listed(untouched)} is chance: by its proof no private record was read (ε = 0)."
     if apart:
         sizes = sorted(int(u.settings[TEXTS]) for _, u in both.values() if TEXTS in u.settings)
         caveat += (
