@@ -154,6 +154,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "get_study": ("engine.studies", "get_study"),
     "group_bound": ("engine.dp.groups", "group_bound"),
     "group_words": ("engine.dp.groups", "words"),
+    "headline": ("engine.examine.findings.uses", "headline"),
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "known_languages": ("engine.pii.languages.registry", "languages"),
@@ -230,7 +231,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
-    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table
+    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, use_table
     from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS

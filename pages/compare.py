@@ -77,7 +77,8 @@ if view == "Texts":
 
 with loading.waiting(loading.BOX):  # the comparison tests record by record, which takes seconds on a busy machine
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
-    table = workspace.examinations.compare(chosen)
+    nothing = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
+    table = compare_table.without_private(workspace.examinations.compare(chosen), nothing, chosen)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 if view == "Side by side":

@@ -27,8 +27,6 @@ view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibi
 if view == VIEWS[0]:
     utility_verdict.figure(findings, run)
     utility_measures.draw(findings, run)
-    utility_sentences.language(findings)
-    utility_sentences.meaning(findings)
     st.caption(
         "“Real against real” holds one half of the training part against the other at the same number of texts: "
         "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval; n is "
@@ -48,5 +46,8 @@ elif view == VIEWS[3]:
     utility_classifier.trained(workspace, run, findings)
 elif view == VIEWS[4]:
     examined_table.meanings(findings, key="utility")
+    utility_sentences.language(findings)
+    utility_sentences.meaning(findings)
+    examined_table.say_unmeasured(examined_table.unmeasured(findings))
 else:
     examined_table.in_full(findings, key=f"utility.full.{run.id}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,6 +19,8 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
+TITLE = 44  # letters of a line of the upright title
+COARSE = 0.05  # an axis of shares that is shorter has ticks of a tenth of a per cent
 # Where the words of a mark may stand, the usual place first, and the pixels they are held apart by: of a narrow screen,
 # where marks are closest.
 SIDES = ("top right", "bottom right", "top left", "bottom left", "top center", "bottom center", "middle right",
@@ -34,12 +38,14 @@ class BoardRun:
         number: what it is called on the board, from 1 on.
         title: of its method, for legend and hover. method: its id, for colour and shape.
         promise: the few words beside its mark, such as "ε 4".
+        untouched: whether it read no private record (ε = 0): what stands on its privacy axis is chance.
     """
 
     number: int
     title: str
     method: str
     promise: str
+    untouched: bool = False
 
 
 def own(findings: Sequence[Finding], name: str) -> Finding | None:
@@ -84,11 +90,58 @@ def dominated(points: Mapping[str, tuple[float, float]], apart: Collection[froze
     }
 
 
+def _span(finding: Finding, real: float | None) -> tuple[float, float]:
+    """Return the worse and the better end of an interval as goodness; without an interval nothing is ruled out."""
+    if finding.low is None or finding.high is None:
+        return -math.inf, math.inf
+    ends = [goodness(replace(finding, value=end), real) for end in (finding.low, finding.high)]
+    level = finding.value if real is None else real
+    if finding.direction == CLOSER and finding.low <= level <= finding.high:
+        ends.append(0.0)
+    return min(ends), max(ends)
+
+
+def _clear(one: tuple[Finding, float | None], two: tuple[Finding, float | None]) -> bool:
+    """Return whether two intervals share no more than an end: which is better is then no matter of chance."""
+    (low, high), (floor, top) = _span(*one), _span(*two)
+    return high <= floor or top <= low
+
+
+def separation(findings: Mapping[str, Sequence[Finding]], privacy: str, utility: str) -> tuple[int, float]:
+    """Return how well a measure of use tells the board's runs apart: larger is better.
+
+    Args:
+        findings: run id -> what was found. privacy, utility: names of findings, as for `board`.
+
+    Returns:
+        How many pairs of runs have intervals that are clear of each other, and the widest distance of two values as a
+        multiple of the half widths of both, put together by square-and-add; (0, 0.0) where nothing can be told.
+    """
+    equal, _ = compared(findings, privacy, utility)
+    rows = []
+    for found in equal.values():
+        one, real = own(found, utility), pick(found, utility, *REAL)
+        if one is not None and one.low is not None and one.high is not None:
+            rows.append((one, None if real is None else real.value))
+    clear, widest = 0, 0.0
+    for one, two in combinations(rows, 2):
+        if sizes_apart(one[0], two[0]):
+            continue
+        clear += _clear(one, two)
+        (low, high), (floor, top) = _span(*one), _span(*two)
+        half = math.hypot((high - low) / 2, (top - floor) / 2)
+        if half > 0:
+            widest = max(widest, abs(goodness(*one) - goodness(*two)) / half)
+    return clear, widest
+
+
 def board(
     runs: Mapping[str, BoardRun], findings: Mapping[str, Sequence[Finding]], privacy: str, utility: str
 ) -> Figure:
-    """Return privacy against utility, one mark a run with both intervals; runs beaten on both are grey.
+    """Return privacy against utility, one mark a run with both intervals; runs clearly beaten on both are grey.
 
+    Beaten is a run that another is better than on both counts with intervals clear of each other, measured ones, not
+    as drawn; never one that read no private record.
     A measure of use that moves with the number of texts is drawn at the largest number that all runs have.
 
     Args:
@@ -104,7 +157,12 @@ def board(
     real = {run: pick(equal[run], utility, *REAL) for run in both}
     points = {run: (_good(p, equal[run]), _good(u, equal[run])) for run, (p, u) in both.items()}
     apart = {frozenset(pair) for pair in combinations(both, 2) if sizes_apart(*(both[run][1] for run in pair))}
-    beaten = dominated(points, apart)
+    unclear = {
+        frozenset((one, two))
+        for one, two in combinations(both, 2)
+        if any(not _clear(_measured(equal[one], name), _measured(equal[two], name)) for name in (privacy, utility))
+    }
+    beaten = dominated(points, apart | unclear) - {run for run in both if runs[run].untouched}
     words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
     sides = placed({run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both))
     plot = go.Figure()
@@ -112,15 +170,22 @@ def board(
     for method in dict.fromkeys(runs[run].method for run in both):
         own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
         _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
-    styled(plot, x=_axis(utility, cut.get(utility)), y=_axis(privacy), height=HEIGHT)
+    styled(plot, x=_axis(utility, cut.get(utility)), y="<br>".join(textwrap.wrap(_axis(privacy), TITLE)), height=HEIGHT)
+    for axis, name in ((plot.update_xaxes, utility), (plot.update_yaxes, privacy)):
+        if MEASURES[name].scale == "share":
+            axis(tickformat=".0%" if _reach(both)[0 if name == utility else 1] >= COARSE else ".1%")
     plot.update_layout(clickmode="event+select", hovermode="closest")
     takeaway = _takeaway(runs, list(both), beaten)
-    caveat = "Grey goes by the values alone: where bars overlap, the order could be chance."
+    caveat = "A run is grey where another is better on both counts and their bars do not overlap."
     if privacy.endswith("_excess"):
-        caveat = (
-            "Grey goes by the value of use and by the upper end of the bar above chance, which is what cannot be ruled "
-            "out. Below chance is no safer than chance and drawn there. Where bars overlap, the order could be chance."
+        caveat += (
+            " Safer is what has the lower upper end of its bar above chance, which is what cannot be ruled out. Below "
+            "chance is no safer than chance and drawn there."
         )
+    caveat += " Where bars overlap, the order could be chance."
+    untouched = [f"run {runs[run].number}" for run in both if runs[run].untouched]
+    if untouched:
+        caveat += f" Every match of {listed(untouched)} is chance: by its proof no private record was read (ε = 0)."
     if apart:
         sizes = sorted(int(u.settings[TEXTS]) for _, u in both.values() if TEXTS in u.settings)
         caveat += (
@@ -133,6 +198,13 @@ def board(
             "the largest number that all were measured at."
         )
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
+
+
+def _measured(findings: Sequence[Finding], name: str) -> tuple[Finding, float | None]:
+    """Return a run's own value with what real text scores beside it, or None."""
+    found, level = own(findings, name), pick(findings, name, *REAL)
+    assert found is not None
+    return found, None if level is None else level.value
 
 
 def compared(
@@ -227,12 +299,12 @@ def _marks(
 def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
     """Add what the axes are read by: chance for an excess, and what real text scores against real text."""
     if privacy.endswith("_excess"):
-        plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom right",
+        plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom left",
                        annotation_text="chance")  # fmt: skip
     if real:
         middle = sorted(real)[len(real) // 2]
         plot.add_vline(x=middle, line={"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]},
-                       annotation_text="real against real", annotation_position="bottom right")  # fmt: skip
+                       annotation_text="real against real", annotation_position="top right")  # fmt: skip
 
 
 def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[str]) -> str:
@@ -241,9 +313,9 @@ def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[st
     if len(drawn) == 1:
         return "There is one run to show."
     if not beaten:
-        return "No run beats another on both counts."
+        return "No run clearly beats another on both counts."
     best = [f"run {runs[run].number} ({runs[run].promise})" for run in drawn if run not in beaten]
-    return f"Not beaten on both counts: {listed(best)}."
+    return f"Not clearly beaten on both counts: {listed(best)}."
 
 
 def _axis(name: str, texts: int | None = None) -> str:

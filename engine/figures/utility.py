@@ -20,6 +20,7 @@ from engine.figures.base import Figure, listed, pick, styled
 Beside = Literal["close", "apart", "unknown"]
 BESIDE: tuple[Beside, ...] = ("close", "apart", "unknown")
 LEFT, RIGHT = -0.05, 1.2  # ends of the axis of losses, as shares of the way
+WORST = 3  # of the measures apart from real text, so many are named
 NO_TEXT = ("next_word", "classifier_f1")  # their way ends at guessing, not at other text
 DOTS = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
 
@@ -102,7 +103,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     plot.update_layout(legend_y=1.02 + 24 / (100 + 42 * max(1, len(rows))))  # above the words of the limits
     plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")
     plot.update_yaxes(autorange="reversed", type="category")
-    takeaway = _takeaway({name: beside_real(findings, name) for name in measured})
+    worst = [name for name, _ in sorted(rows, key=lambda row: -row[1].value)]
+    takeaway = _takeaway({name: beside_real(findings, name) for name in measured}, worst)
     caveat = (
         "0% is as good as real text, 100% as far off as unrelated text; a classifier's way leads to guessing, and "
         "where there is no such way a loss is of the value of real text. What lies further out is drawn at the edge. "
@@ -140,14 +142,23 @@ def _raw(findings: Sequence[Finding], name: str, reference: Reference) -> str:
     return f"{MEASURES[name].title}: {'not measured' if found is None else show(name, found.value)}"
 
 
-def _takeaway(places: Mapping[str, Beside | None]) -> str:
-    named = {place: [MEASURES[n].title.lower() for n, p in places.items() if p == place] for place in BESIDE}
-    takeaway = f"{len(named['close'])} of {len(places)} measures cannot be told from real against real"
-    if named["apart"]:
-        takeaway += f"; apart are {listed(named['apart'])}"
+def _takeaway(places: Mapping[str, Beside | None], worst: Sequence[str]) -> str:
+    """Return how many measures reach real text, and the worst of those apart; `worst`: measures, most lost first."""
+    named = {place: [n for n, p in places.items() if p == place] for place in BESIDE}
+    close = len(named["close"])
+    if not places:
+        return "No measure stands beside real text."
+    takeaway = f"{close} of {len(places)} measures cannot be told from real text."
+    if not close:
+        takeaway = f"None of {len(places)} measures comes up to real text."
+    apart = sorted(named["apart"], key=lambda name: worst.index(name) if name in worst else len(worst))
+    if apart:
+        few = listed([MEASURES[name].title.lower() for name in apart[:WORST]])
+        takeaway += f" {'Worst' if len(apart) > 1 else 'Apart'}: {few}."
     if named["unknown"]:
-        takeaway += f"; too uncertain to tell from unrelated text either: {listed(named['unknown'])}"
-    return takeaway + "."
+        few = listed([MEASURES[name].title.lower() for name in named["unknown"]])
+        takeaway += f" Too uncertain to tell from unrelated text either: {few}."
+    return takeaway
 
 
 def lengths(table: pd.DataFrame) -> Figure:

@@ -27,6 +27,8 @@ def test_what_stands_out_without_a_private_record_is_chance(guarantee, level):
     (copies,) = [one for one in privacy_verdict(COPIES, None, guarantee) if one.finding == "verbatim_8gram"]
     assert copies.level == level
     assert ("No private record went into this text" in copies.text) == (level == "unsure")
+    assert ("also occur in" in copies.text) == (level == "unsure")
+    assert ("repeat" in copies.text) == (level == "leak")
 
 
 def test_an_attack_past_the_diagonal_contradicts_the_claim_that_nothing_was_read():

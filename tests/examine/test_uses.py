@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.uses import TICK, USES, WARN, lost, unreadable, use_table
+from engine.examine.findings.uses import TICK, USES, WARN, Use, headline, lost, unreadable, use_table
 from engine.examine.measures import MEASURES
 
 BEST: dict[str, tuple[float, float]] = {  # name: real, unrelated
@@ -205,3 +205,26 @@ def test_more_loss_never_suits_better():
             after = marks(examined({name: loss}))
             assert all(order[after[key]] >= order[before[key]] for key in after), (name, loss)
             before = after
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        (["tick"] * 6, "Suits all six uses."),
+        (["unknown"] * 6, "Not known for any of six uses."),
+        (["cross"] * 6, "Suits none of six uses."),
+        (["cross"] * 4 + ["unknown"] * 2, "Suits none of six uses; two not known."),
+        (
+            ["warning"] + ["cross"] * 4 + ["unknown"],
+            "Suits none of six uses without care, one with care; one not known.",
+        ),
+        (
+            ["tick", "tick", "warning", "cross", "cross", "unknown"],
+            "Suits two of six uses, one with care; one not known.",
+        ),
+        (["tick"] + ["cross"] * 5, "Suits one of six uses."),
+    ],
+)
+def test_the_headline_counts_the_uses(marks, said):
+    uses = [Use(f"Use {place}", mark, "", "mauve", None) for place, mark in enumerate(marks)]
+    assert headline(uses) == said

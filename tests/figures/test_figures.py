@@ -18,8 +18,8 @@ from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
-from engine.figures.board import BoardRun, dominated, placed
-from engine.figures.privacy.membership import add_roc
+from engine.figures.board import BoardRun, dominated, placed, separation
+from engine.figures.privacy.membership import add_roc, roc_curves
 from engine.figures.privacy.privacy import stands_out
 from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
@@ -145,9 +145,13 @@ def test_an_interval_too_wide_to_tell_is_not_called_close(direction, ends, place
     ]
     assert beside_real(rows, "js_1gram") == place
     takeaway = figures.utility_dots(rows, ("js_1gram",)).takeaway
-    assert takeaway.startswith(f"{int(place == 'close')} of 1 measures cannot be told from real against real")
-    assert ("too uncertain" in takeaway) == (place == "unknown")
-    assert ("apart are" in takeaway) == (place == "apart")
+    assert takeaway.startswith(
+        "1 of 1 measures cannot be told from real text"
+        if place == "close"
+        else "None of 1 measures comes up to real text"
+    )
+    assert ("Too uncertain" in takeaway) == (place == "unknown")
+    assert ("Apart: words used." in takeaway) == (place == "apart")
 
 
 def test_what_was_not_measured_has_no_place() -> None:
@@ -302,6 +306,42 @@ def test_the_board_holds_readable_shares_against_real_records() -> None:
     assert beaten(runs, "readable", "kid") == {"r-1"}
 
 
+@pytest.mark.parametrize(("half", "untouched", "expected"), [(0.01, False, {"r-1"}), (0.2, False, set()),
+                                                             (None, False, set()), (0.01, True, set())])  # fmt: skip
+def test_a_run_is_beaten_only_where_its_intervals_are_clear_of_the_others(half, untouched, expected) -> None:
+    """Nor where there is no interval, nor where it read no private record."""
+    runs = {run: [finding("pipp", "train", risk, half), finding("mauve", "none", use)]
+            for run, risk, use in (("r-1", 0.4, 0.2), ("r-2", 0.2, 0.9))}  # fmt: skip
+    called = {**BOARD, "r-1": replace(BOARD["r-1"], untouched=untouched)}
+    drawn = figures.board(called, runs, "pipp", "mauve")
+    marked = {str(run[0]) for trace in drawn.plot.data if "(beaten)" in trace.name for run in trace.customdata}
+    assert marked == expected
+    assert ("No run clearly beats another" in drawn.takeaway) == (not expected)
+    assert ("Every match of run 1 is chance" in drawn.caveat) == untouched
+
+
+def test_what_separates_the_runs_is_clear_of_chance() -> None:
+    def runs(far: float, half: float) -> dict[str, list[Finding]]:
+        return {run: [finding("pipp", "train", 0.2), finding("mauve", "none", value, half)]
+                for run, value in (("r-1", 0.2), ("r-2", far))}  # fmt: skip
+
+    assert separation(runs(0.9, 0.01), "pipp", "mauve")[0] == 1
+    assert separation(runs(0.9, 0.5), "pipp", "mauve")[0] == 0
+    assert separation(runs(0.9, 0.01), "pipp", "mauve") > separation(runs(0.3, 0.01), "pipp", "mauve")
+    assert separation({}, "pipp", "mauve") == (0, 0.0)
+
+
+def test_a_curve_that_cannot_be_read_is_named_and_not_in_the_legend() -> None:
+    attacks = pd.DataFrame({"attack": ["a", "b"], "title": ["One", "Two"], "observes": "text", "auc": 0.5, "low": 0.4,
+                            "high": 0.6, "others": 40, "members": 40, "greyed": False, "p": 0.5, "tpr_01": float("nan"),
+                            "without_duplicates_auc": float("nan"), "note": ""})  # fmt: skip
+    roc = pd.DataFrame({"attack": ["a", "a", "b", "b", "b"], "fpr": [0.0, 1.0, 0.0, 0.5, 1.0],
+                        "tpr": [0.1, 1.0, 0.1, 0.5, 1.0], "tpr_low": 0.0, "tpr_high": 1.0})  # fmt: skip
+    drawn = roc_curves(roc, attacks, ["a", "b"])
+    assert "Too few units to draw: “One”." in drawn.takeaway
+    assert {trace.name for trace in drawn.plot.data if trace.name in ("One", "Two")} == {"Two"}
+
+
 def test_a_method_keeps_its_colour() -> None:
     assert palette.of_method("surrogate") != palette.of_method("filter")
     assert palette.of_method("other") == palette.of_method("other")
@@ -312,7 +352,8 @@ def test_a_method_keeps_its_colour() -> None:
 def test_the_verdict_follows_the_excess() -> None:
     leak, chance, member, unsure, proof = privacy_verdict(PRIVACY)
     assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
-    assert "30.0 percentage points more of records used" in leak.text
+    assert "more often than of records nobody used (40.0% against 10.0%)" in leak.text
+    assert "Difference: 30.0 pp" in leak.more
     assert "40.0%" in leak.more
     assert "10.0%" in leak.more  # the side that decides stands beside it
     assert (member.level, proof.level) == ("unknown", "no proof")
@@ -335,7 +376,8 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert first.level == "chance"
     assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.more
     assert "Against all training records: 70.0%." in first.more
-    assert first.text.count("%") == 1, "one number leads: the excess, with the 95% of its interval"
+    assert "(40.0% against 41.0%)" in first.text
+    assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
 
 
 @pytest.mark.parametrize(
@@ -451,7 +493,7 @@ def test_a_side_that_was_not_measured_is_named_and_has_no_dot() -> None:
     assert dots["training part"] == {title: ("", 1), direct: ("", 1)}
 
 
-@pytest.mark.parametrize(("half", "led"), [(0.2, "30.0 percentage points more"), (0.6, "cannot be told from so few")])
+@pytest.mark.parametrize(("half", "led"), [(0.2, "more often than of records"), (0.6, "cannot be told from so few")])
 def test_a_difference_that_tells_nothing_is_not_led_by(half: float, led: str) -> None:
     rows = [
         finding("strict_pipp", "train", 0.997), finding("strict_pipp", "holdout", 0.992),

@@ -306,3 +306,33 @@ def test_a_failed_examination_is_told_on_compare(seeded, visit, add_job):
 def clear_examinations(workspace) -> None:
     with workspace.session.db.write() as connection:
         connection.execute(runs.update().values(examined_at=None))
+
+
+def test_a_run_that_read_nothing_private_is_not_said_to_leak_more():
+    table = pd.DataFrame(
+        {"name": ["pipp", "pipp_direct", "mauve"], "group": ["privacy", "privacy", "utility"],
+         "b against first": ["worse", "better", "worse"], "c against first": ["worse", "better", "better"]}
+    )  # fmt: skip
+    judged = compare_table.without_private(table, ["b"], ["a", "b", "c"])
+    assert judged["b against first"].tolist() == ["chance", "better", "worse"]
+    assert judged["c against first"].tolist() == ["worse", "better", "better"]
+    first = compare_table.without_private(table, ["a"], ["a", "b", "c"])
+    assert first["c against first"].tolist() == ["worse", "chance", "better"]
+    assert table["b against first"].tolist() == ["worse", "better", "worse"], "the table itself stays as it is"
+    assert compare_table.outcome("chance", 0).startswith("– chance")
+
+
+def test_the_board_opens_with_a_measure_of_use_that_tells_its_runs_apart():
+    def run(known: float, far: float) -> list[Finding]:
+        rows = []
+        for name, value, half in (("pipp", 0.2, 0.1), ("next_word", known, 0.05), ("mauve", far, 0.05)):
+            measure = MEASURES[name]
+            rows.append(Finding(name, value, value - half, value + half, 50, "train", measure.measure,
+                                measure.direction, measure.group))  # fmt: skip
+        return rows
+
+    names = ["next_word", "mauve"]
+    apart = {"r-1": run(0.2, 0.3), "r-2": run(0.21, 0.9)}
+    assert compare_board.clearest(apart, "pipp", names, "next_word") == "mauve"
+    alike = {"r-1": run(0.2, 0.3), "r-2": run(0.21, 0.31)}
+    assert compare_board.clearest(alike, "pipp", names, "next_word") == "next_word"

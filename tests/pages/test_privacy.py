@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
 from typing import get_args
 
 import pandas as pd
@@ -14,7 +15,8 @@ from engine.examine.findings.sentence import Level
 from engine.examine.findings.verdict import privacy_verdict
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
-from pages._ui.privacy.verdict import LEVELS
+from pages._ui.privacy.people import sentence as people_sentence
+from pages._ui.privacy.verdict import LEVELS, not_shown
 from tests.pages.small import drawn_table
 from tests.store.span_tables import add_span
 
@@ -269,12 +271,62 @@ def test_a_type_that_points_both_ways_has_a_row_each():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.05, "5.0 percentage points more of"), (-0.05, "5.0 percentage points less of")]
+    ("value", "said", "difference"),
+    [
+        (0.05, "more often than", "5.0 pp"),
+        (-0.05, "less often than", "−5.0 pp"),
+        (-0.02, "about as often as", "−2.0 pp"),
+    ],
 )
-def test_an_excess_below_zero_is_less(value, said):
+def test_an_excess_below_zero_is_less(value, said, difference):
     rows = [
         finding("pipp", "train", 0.20, 0.1, 0.3),
         finding("pipp", "holdout", 0.25, 0.1, 0.4),
         finding("pipp_excess", "holdout", value, -0.15, 0.15),
     ]
-    assert said in privacy_verdict(rows)[0].text
+    first = privacy_verdict(rows)[0]
+    assert f"{said} of records nobody used (20.0% against 25.0%)" in first.text
+    assert f"Difference: {difference} (95% interval −15.0 pp to 15.0 pp)." in first.more.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("used", "equal", "said"),
+    [
+        (
+            0.15,
+            (0.0, -0.1, 0.3),
+            "with 19 people set aside the measure is too coarse (up to 37.7 pp; the limit is 20.0",
+        ),
+        (0.30, (0.0, -0.03, 0.05), "the rule holds 104 people used against 19 set aside"),
+        (0.30, (0.0, -0.03, 0.25), ""),  # not clearly within the limit at equal sizes either
+        (0.30, (0.28, 0.2, 0.35), ""),  # the value itself is over it
+    ],
+)
+@pytest.mark.parametrize("kind", ["dp", "heuristic"])
+def test_a_rule_that_fails_by_its_interval_is_not_said_to_be_a_leak(used, equal, said, kind):
+    rule = SimpleNamespace(
+        finding="pipp_direct", reference="train above holdout", threshold=0.2, value=0.377, passed=False, title="R"
+    )
+    side = SimpleNamespace(
+        findings=[
+            finding("pipp_direct", "train", used, used - 0.05, used + 0.05),
+            finding("pipp_direct", "holdout", 0.02, 0.0, 0.1),
+            finding("pipp_direct_excess", "holdout", *equal),
+        ],
+        run=SimpleNamespace(guarantee=SimpleNamespace(kind=kind)),
+    )
+    corpus = SimpleNamespace(unit="source", units=123, holdout_units=19)
+    found = not_shown(rule, side, corpus, SimpleNamespace(title="Internal"), 1)  # type: ignore[arg-type]
+    assert said in found
+    assert bool(said) == bool(found)
+    assert ("Proof alone" in found) == (bool(said) and kind == "dp")
+
+
+def test_people_beside_text_that_read_nothing_private_are_matched_by_chance():
+    counts = pd.DataFrame({"attack": ["direct identifier"], "flagged": [4.0], "expected": [0.0]})
+    units = pd.DataFrame({"unit": ["s:1", "s:2", "s:3", "s:4"]})
+    said = people_sentence(counts, units, "person", untouched=True)
+    assert "a direct identifier of theirs alone also occurs in the text" in said
+    assert said.endswith("Every match is chance: no private record was read (ε = 0).")
+    assert "by chance about" not in said
+    assert "by chance about 0" in people_sentence(counts, units, "person")

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.examine.findings.make import finding, missing
-from engine.examine.findings.uses import Mark, clearly_lost, use_table
+from engine.examine.findings.uses import Mark, clearly_lost, headline, use_table
 from engine.examine.stats.intervals import Interval
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
@@ -60,7 +60,11 @@ def test_full(seeded, visit):
     assert {"Synthetic text", "Real against real", "Unrelated text", "Good is"} <= set(table[0])
     assert not any(row["Synthetic text"] == "not estimable" for row in table)  # they stand in one sentence
     assert all(any(row[name] for name in ("Synthetic text", "Real against real", "Unrelated text")) for row in table)
-    (told,) = [one.value for one in app.caption if one.value.startswith("Not estimable here: ")]
+    assert "measures could not be taken" in words(app, "caption")
+    (head,) = [m.value for m in app.container(key="utility.head").markdown]
+    assert headline(uses) in head
+    meant = visit("utility", **{"_ui.run": seeded.run, "utility.view": "What the numbers mean"})
+    (told,) = [one.value for one in meant.caption if one.value.startswith("Not estimable here: ")]
     assert "Mixture of topics and styles" in told
 
 
@@ -323,6 +327,7 @@ def test_perplexities_and_chance_are_said_where_they_were_measured(monkeypatch):
     utility_sentences.language(findings)
     assert "128 from the synthetic text, 45.3 from as much real text, 1,024 from as much unrelated text" in said[0]
     assert "8,192 without training" in said[0]
+    assert utility_sentences.perplexity(25.0) == "over a million"
     assert "knows" not in said[0]  # no share of next words was measured
     known = finding("next_word", "train", Interval(0.2, None, None, 9, "none", "none"), untrained=0.004)
     utility_sentences.language([*findings, known])

@@ -20,4 +20,4 @@ class Sentence:
     text: str  # names one number, or one beside what chance gives
     level: Level
     finding: str
-    more: str = ""  # whole sentences in small print: the other numbers
+    more: str = ""  # whole sentences in small print, one number a line: the other numbers

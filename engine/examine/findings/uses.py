@@ -34,6 +34,7 @@ __all__ = [
     "Purpose",
     "Use",
     "clearly_lost",
+    "headline",
     "lost",
     "unreadable",
     "use_table",
@@ -45,6 +46,7 @@ TICK, WARN = 0.10, 0.35
 BEYOND_REACH = 100  # times the texts there are: more than that is no advice
 VARIETY = "distinct_2"
 READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
+_WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDER: tuple[Mark, ...] = ("tick", "warning", "cross")
 
 
@@ -157,6 +159,31 @@ def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:
     return tuple(rows[purpose.key] for purpose in USES)
 
 
+def headline(uses: Sequence[Use]) -> str:
+    """Return in one sentence or two how many uses a text suits, and for how many that is not known.
+
+    Args:
+        uses: all uses with their marks.
+    """
+    counts = {mark: sum(use.mark == mark for use in uses) for mark in (*_ORDER, "unknown")}
+    every, known = _counted(len(uses)), len(uses) - counts["unknown"]
+    if not known:
+        return f"Not known for any of {every} uses."
+    care = f"{_counted(counts['warning'])} with care" if counts["warning"] else ""
+    if counts["tick"] == len(uses):
+        return f"Suits all {every} uses."
+    if counts["tick"]:
+        said = f"Suits {_counted(counts['tick'])} of {every} uses" + (f", {care}" if care else "")
+    else:
+        said = f"Suits none of {every} uses" + (f" without care, {care}" if care else "")
+    return f"{said}{'; ' + _counted(counts['unknown']) + ' not known' if counts['unknown'] else ''}."
+
+
+def _counted(number: int) -> str:
+    """Return a small number as a word."""
+    return _WORDS[number] if number < len(_WORDS) else f"{number:,}"
+
+
 def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     """Return a use by its own findings alone."""
     found = [(name, loss_of(findings, name)) for name in (*purpose.needed, *purpose.more)]
@@ -239,7 +266,9 @@ def _why(findings: Sequence[Finding], name: str) -> str:
         return "not measured"
     if name == "classifier_f1":
         return "as many real records teach no more than guessing; more texts are needed, or labels that the text tells"
-    return "there is no real text beside it, or unrelated text does as well as real text"
+    if find(findings, name, "real") is None:
+        return "there is no real text beside it"
+    return "unrelated text does as well as real text, so it tells nothing here"
 
 
 def _values(findings: Sequence[Finding], name: str) -> str:

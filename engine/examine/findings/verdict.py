@@ -215,15 +215,30 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     )]  # fmt: skip
 
 
+_OCCURS = (
+    ("the text gives away values of records used", "values of records used also occur in the text"),
+    ("give away a private value of", "hold a value that also occurs in"),
+    ("give away a direct identifier of", "hold a direct identifier that also occurs in"),
+    ("repeat eight words in a row from", "hold eight words in a row that also occur in"),
+    ("repeat eight words in a row of", "hold eight words in a row that also occur in"),
+)  # of text that no private record went into
+
+
 def _untouched(sentence: Sentence) -> Sentence:
-    """Return a sentence about text that no private record went into, with what a leak there can only be."""
+    """Return a sentence about text that no private record went into, with what a leak there can only be.
+
+    Such a text gives nothing away: a value that stands in both also occurs in it.
+    """
+    words = [sentence.text, sentence.more]
+    for said, meant in _OCCURS:
+        words = [text.replace(said, meant) for text in words]
     if sentence.level not in ("leak", "slight") and sentence.finding != ALONE:
-        return sentence
+        return Sentence(words[0], sentence.level, sentence.finding, words[1])
     text = (
-        f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
+        f"{words[0]} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
         "with public text."
     )
-    return Sentence(text, "unsure", sentence.finding, sentence.more)
+    return Sentence(text, "unsure", sentence.finding, words[1])
 
 
 def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
@@ -295,8 +310,8 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
         return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.")
-    whole = "" if equal is None or equal == train.value else f"Against all training records: {show(name, train.value)}."
-    whole = f"{whole} {_set_aside(train)}".strip()
+    against = f"Against all training records: {show(name, train.value)}."
+    whole = [line for line in ("" if equal in (None, train.value) else against, _set_aside(train)) if line]
     lead = _lead(findings, name)
     if lead == CANNOT:
         excess = _find(findings, f"{name}_excess", "holdout")
@@ -308,8 +323,9 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         )
         return Sentence(f"{title}: {said}.", level, name, more.strip())
     if lead:
-        return Sentence(f"{title}{lead}: {says}.", level, name, f"{both[0].upper()}{both[1:]}. {whole}".rstrip())
-    return Sentence(f"{title}: {both}: {says}.", level, name, whole)
+        more = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
+        return Sentence(f"{title}{lead}: {says}.", level, name, "\n".join(line for line in more if line))
+    return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole))
 
 
 def _small(findings: Sequence[Finding]) -> bool:
@@ -360,14 +376,33 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
     if excess is None or excess.low is None or excess.high is None:
         return ""
-    value, low, high = (
-        f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
-    )
     if too_wide(excess.name, excess.low, excess.high):
         return CANNOT
-    side = "more" if excess.value >= 0 else "less"
-    ends = f" (95% interval {low} to {high})" if excess.low < excess.high else ""  # without width it says nothing
-    return f": the text gives away {value} percentage points {side} of records used than of records nobody used{ends}"
+    ours = _equal_share(findings, name)
+    theirs = _find(findings, name, "holdout")
+    beside = "" if ours is None or theirs is None else f" ({show(name, ours)} against {show(name, theirs.value)})"
+    often = "more often than" if excess.value > 0 else "less often than"
+    if abs(excess.value) <= NEGLIGIBLE and excess.low <= 0 <= excess.high:
+        often = "about as often as"
+    return f": the text gives away values of records used {often} of records nobody used{beside}"
+
+
+def _equal_share(findings: Sequence[Finding], name: str) -> float | None:
+    """Return the share against as many training records as the holdout has, else against all of them."""
+    train = _find(findings, name, "train")
+    if train is None:
+        return None
+    equal = train.settings.get("equal_size_value")
+    return train.value if equal is None else float(equal)
+
+
+def _difference(findings: Sequence[Finding], name: str) -> str:
+    """Return the excess with its interval as a sentence."""
+    excess = _find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.low is None or excess.high is None:
+        return ""
+    ends = f" (95% interval {show(excess.name, excess.low)} to {show(excess.name, excess.high)})"
+    return f"Difference: {show(excess.name, excess.value)}{ends if excess.low < excess.high else ''}."
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:

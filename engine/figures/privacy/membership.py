@@ -6,7 +6,7 @@ Light: numpy, pandas and plotly only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from engine.examine.stats.simultaneous import BLIND, CHANCE, judge
 from engine.figures import palette
-from engine.figures.base import Figure, styled
+from engine.figures.base import Figure, listed, styled
 
 FLOOR = 1e-4  # both rates start here; 0 is drawn at the edge
 COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palette.SKY, palette.OLIVE)
@@ -22,7 +22,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 CHANCES = np.geomspace(FLOOR, 1.0, 200)  # enough for a curve where one axis is linear
 NEEDED = 10  # false alarms that must be possible before a rate is read
-CAVEAT = "The first attack's band, where it can be read, is of 95% at all false-alarm rates at once."
+CAVEAT = "A band is of 95% at all false-alarm rates at once."
 LEAKING = 0.1  # members found at 1% false alarms: ten times chance
 LINEAR = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%"}
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
@@ -74,6 +74,21 @@ def add_roc(
     )  # fmt: skip
 
 
+def drawable(roc: pd.DataFrame, attacks: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return the attacks whose curve has two points or more where there are enough non-members to read them."""
+    edge = readable_from(attacks)
+    return [
+        name for name in names
+        if len({*roc[(roc["attack"] == name) & ((roc["fpr"] >= edge) | (edge <= FLOOR))]["fpr"]}) > 1
+    ]  # fmt: skip
+
+
+def undrawn(names: Sequence[str], drawn: Sequence[str], titles: Mapping[str, str]) -> str:
+    """Return the sentence about attacks that are left out, with a space before it; empty where none is."""
+    left = [f"“{titles.get(name, name)}”" for name in names if name not in drawn]
+    return f" Too few units to draw: {listed(left)}." if left else ""
+
+
 def roc_axes(plot: go.Figure, height: int, curves: Sequence[pd.DataFrame], edge: float) -> None:
     """Give a ROC plot its axes in per cent: false alarms logarithmic from 0.01%, members found as it reads best.
 
@@ -113,8 +128,8 @@ def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
         return
     plot.add_vrect(x0=FLOOR, x1=right, fillcolor="rgba(138,151,156,0.12)", line_width=0, layer="below")
     plot.add_annotation(  # a logarithmic axis takes the exponent
-        x=math.log10(math.sqrt(FLOOR * right)), y=0.06, yref="paper", text="too few non-members to tell",
-        showarrow=False, font_size=12,
+        x=math.log10(math.sqrt(FLOOR * right)), y=0.97, yref="paper", yanchor="top", showarrow=False, font_size=12,
+        text="too few non-members to tell",
     )  # fmt: skip
 
 
@@ -127,7 +142,8 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
     titles = dict(zip(attacks["attack"], attacks["title"], strict=True))
     plot = go.Figure()
     add_diagonal(plot)
-    names = [name for name in shown if (roc["attack"] == name).any()][:MOST]
+    wanted = [name for name in shown if (roc["attack"] == name).any()][:MOST]
+    names = drawable(roc, attacks, wanted)
     greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
     for number, name in enumerate(names):
         add_roc(
@@ -150,6 +166,7 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
         takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
     else:
         takeaway = "No curve drawn here leaves chance by more than its band, with all attacks allowed for."
+    takeaway += undrawn(wanted, names, titles)
     return Figure(plot, takeaway, f"{CAVEAT} What counts is the left: few false alarms.", f"ROC curves. {takeaway}")
 
 

@@ -31,10 +31,12 @@ from engine.figures.privacy.membership import (
     FLOOR,
     add_diagonal,
     add_roc,
+    drawable,
     only_greyed,
     readable_from,
     roc_axes,
     too_few,
+    undrawn,
 )
 
 GRID = 120
@@ -138,7 +140,8 @@ def proof_and_roc(
         shown: attacks to draw; the three clearest if None.
     """
     order = [look.attack for look in judge(attacks) if look.level != "unknown"]
-    names = [name for name in (order[:3] if shown is None else shown) if (roc["attack"] == name).any()]
+    wanted = [name for name in (order[:3] if shown is None else shown) if (roc["attack"] == name).any()]
+    names = drawable(roc, attacks, wanted)
     titles = dict(zip(attacks["attack"], attacks["title"], strict=True))
     plot = go.Figure()
     grid = np.geomspace(FLOOR, 1.0, GRID)
@@ -158,6 +161,7 @@ def proof_and_roc(
     roc_axes(plot, 420, [roc[roc["attack"] == name] for name in names], edge)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
+    takeaway += undrawn(wanted, names, titles)
     if names and set(names) <= greyed:
         takeaway += f" {only_greyed(names, attacks)}"
     return Figure(plot, takeaway, _caveat(claim), f"ROC curves. {takeaway}")

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 WHOLE = 400  # pixels in which the name of a finding is read whole
 AGAINST = ("none", "train", "holdout")
-# What the board opens with: the first one that enough runs have, and that tells something of each of them.
+# What the board opens with: the first one that enough runs have, and that tells something of each of them. Of use,
+# these stand only where no headline measure tells two runs apart.
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
 UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
-    "These numbers were measured on private records, so picking a run by them is a choice that private data took part "
-    "in: an examined run is released with a proof that holds for it before it was picked. To keep the whole proof, "
-    "decide beforehand, or by its own text alone, or let the records choose for a part of the budget (below), and "
-    "leave the run that will be released unexamined."
+    "Leave the run that will be released unexamined: picking it by these numbers is a choice that private records took "
+    "part in, and its proof then holds only as before it was picked."
+)
+WAYS = (
+    "To keep the whole proof, decide beforehand, or by a run's own text alone, or let the records choose for a part of "
+    "the budget (below)."
 )
 
 
@@ -41,6 +44,8 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
+    if any(run.guarantee.kind == "dp" for run in runs.values()):
+        st.markdown(SELECTION, help=WAYS)
     numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     st.markdown(plain(figure.takeaway))
@@ -59,8 +64,6 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     overview.draw(runs, numbers, findings, chosen, equal, cut, attacks)
-    if any(run.guarantee.kind == "dp" for run in runs.values()):
-        st.caption(SELECTION)
 
 
 def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSummary]) -> dict[str, BoardRun]:
@@ -69,7 +72,7 @@ def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSu
 
     place = {run.id: number for number, run in enumerate(sorted(every, key=lambda run: run.created), 1)}
     return {
-        run_id: BoardRun(place[run_id], method_name(run), run.method, promise(run.guarantee))
+        run_id: BoardRun(place[run_id], method_name(run), run.method, promise(run.guarantee), untouched(run.guarantee))
         for run_id, run in runs.items()
     }
 
@@ -79,6 +82,11 @@ def promise(guarantee: engine.Guarantee) -> str:
     if guarantee.kind == "dp" and guarantee.epsilon is not None:
         return f"ε {guarantee.epsilon:.3g}"
     return "selection only" if guarantee.kind == "selection-only" else "no proof"
+
+
+def untouched(guarantee: engine.Guarantee) -> bool:
+    """Return whether no private record was read: every match with one is chance."""
+    return guarantee.kind == "dp" and guarantee.epsilon == 0
 
 
 def common(findings: Mapping[str, Sequence[Finding]], group: str) -> list[str]:
@@ -107,6 +115,8 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
         known = [name for name in preferred if name in choices[group]]
         first = next((name for name in known if _told(findings, name)), [*known, choices[group][0]][0])
+        if group == "utility":
+            first = clearest(findings, chosen["privacy"], choices[group], first)
         key = f"compare.board.{group}"
         if st.session_state.get(key) not in choices[group]:
             st.session_state[key] = first
@@ -115,6 +125,21 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
             persist_state="session", help="What to hold the runs against each other by; the table lists all.",
         )  # fmt: skip
     return chosen
+
+
+def clearest(findings: Mapping[str, Sequence[Finding]], privacy: str, names: Sequence[str], otherwise: str) -> str:
+    """Return the headline measure of use that tells most runs of the board apart, the widest of equal ones.
+
+    Args:
+        findings: run id -> what was found. privacy: the board's other finding. names: measures to choose among.
+        otherwise: what is returned where none tells two runs apart.
+    """
+    from engine.figures.board import separation
+    from engine.figures.utility import DOTS
+
+    found = {name: separation(findings, privacy, name) for name in names if name in DOTS}
+    best = max(found, key=lambda name: found[name], default=otherwise)
+    return best if best in found and found[best][0] > 0 else otherwise
 
 
 def _told(findings: Mapping[str, Sequence[Finding]], name: str) -> bool:

@@ -14,6 +14,7 @@ from pages._ui.parts import rows, wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
+            "chance": "– chance: it read nothing private",
             "other size": "– no number of texts in common",
             "other embedder": "– meaning measured by another embedder", "not measured": "– not measured in both",
             "": ""}  # fmt: skip
@@ -43,7 +44,8 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
             unsure = counts.get("cannot tell", 0) + counts.get("same", 0)
             sized = int(counts.get("other size", 0))
             unlike = int(counts.get("other embedder", 0))
-            measured = len(outcome) - int(counts.get("not measured", 0)) - sized - unlike
+            chance = int(counts.get("chance", 0))
+            measured = len(outcome) - int(counts.get("not measured", 0)) - sized - unlike - chance
             said = (
                 f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
                 f"cannot tell on {unsure} of the {measured} measured in both"
@@ -55,8 +57,26 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                 )
             if unlike:
                 said += f" (meaning was measured by different embedders, so {unlike} more cannot be held together)"
+            if chance:
+                said += f" ({chance} more can only be chance: one of the runs read nothing private)"
             parts.append(said)
         result.append(f"**{names[run]}** against **{names[first]}**. " + _sentence("; ".join(parts)) + ".")
+    return result
+
+
+def without_private(table: pd.DataFrame, untouched: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    """Return the table without a judgement that a run which read no private record leaks more than another.
+
+    Args:
+        table: of `examinations.compare`. untouched: runs with ε = 0; what matches in them is chance. names: all runs
+            in order, the first is what the others are held against.
+    """
+    result = table.copy()
+    privacy = result["group"] == "privacy"
+    for run in names[1:]:
+        column = f"{run} against first"
+        worse = [word for word, one in (("worse", run), ("better", names[0])) if one in untouched]
+        result.loc[privacy & result[column].isin(worse), column] = "chance"
     return result
 
 

@@ -23,7 +23,7 @@ from pages._ui.navigation import go
 from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import seconds, when
+from pages._ui.texts import plain, run_title, seconds, when
 
 QUICK = mark(
     "A quick look trains no models on the text: the attacks through such models and the language model's next "
@@ -67,6 +67,8 @@ def choose(
     with place if place is not None else nullcontext():
         run = pick_run(workspace, runs, key=f"{key}.run")
     findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == group]
+    if not findings:
+        _other(workspace, runs, key, group)
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:
         with st.container(border=True, key=f"{key}.progress"):
@@ -91,6 +93,27 @@ def choose(
     if failed or run.stale or run.examination_stale:
         _examine_button(workspace, run, key, tr("Examine again"), primary=False)
     return run, findings
+
+
+def _other(workspace: engine.Workspace, runs: list[engine.RunSummary], key: str, group: str) -> None:
+    """Offer the newest run that has findings, where the chosen one has none."""
+    examined = sorted((run for run in runs if run.examined_at), key=lambda run: run.created, reverse=True)
+    has = (run for run in examined if any(f.group == group for f in workspace.examinations.findings(run.id)))
+    other = next(has, None)
+    if other is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.other"):
+        st.markdown(tr("“{name}” has findings.", name=plain(run_title(other))), width="content")
+        st.button(
+            tr("Show them"), key=f"{key}.other.{other.id}", icon=":material/visibility:",
+            on_click=_show, args=(other.id, f"{key}.run"),
+        )  # fmt: skip
+
+
+def _show(run_id: str, picker: str) -> None:
+    """Choose a run, in the picker too; a callback."""
+    st.session_state[picker] = run_id
+    choose_run(run_id)
 
 
 def _unfinished(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> None:

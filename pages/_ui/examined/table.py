@@ -27,7 +27,7 @@ FULL = {
     "Finding": 150,
     "Held against": 105,
     "Good is": 90,
-    "Interval and source": 270,
+    "Interval and source": 430,
     "What is measured": 380,
 }  # pixels
 TALL = 640  # pixels: about ten findings

@@ -20,8 +20,13 @@ from pages._ui.texts import count_of, share
 SIZE = 10  # rows of three lines, all of them in view
 KEPT = 500  # units that an examination lists
 WHOLE = 2  # of what flags somebody: so many names are read whole in a cell of three lines
-OLD = "Units were not ranked in this examination: examine the run again."
+OLD = "Nobody was ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
+
+OCCURS = {  # of text that no private record went into
+    "direct identifier": "a direct identifier of theirs alone also occurs in the text",
+    "copied words": "eight of their words in a row also occur in the text",
+}
 
 
 def draw(side: Examined) -> None:
@@ -33,7 +38,8 @@ def draw(side: Examined) -> None:
     titles = dict(zip(side.attacks["attack"], side.attacks["title"], strict=True)) if side.attacks is not None else {}
     titles |= TEXT_FLAGS
     noun = "person" if _grouped(units) else "record"
-    st.markdown(sentence(counts, units, noun))
+    untouched = side.claim is not None and side.claim.epsilon == 0 and not contradicted(side)
+    st.markdown(sentence(counts, units, noun, untouched=untouched))
     if not units.empty:
         _ranked(side.run.id, units, titles, noun)
     with st.expander("How many each attack flags, and how many chance flags", key=f"privacy.flags.{side.run.id}"):
@@ -42,20 +48,30 @@ def draw(side: Examined) -> None:
             name: st.column_config.TextColumn(alignment="right") for name in ("Flagged", "By chance")
         }
         st.dataframe(table, hide_index=True, column_config=config, key=f"privacy.flags.table.{side.run.id}",
-                     alt="Units flagged by each attack and expected by chance", height="content")  # fmt: skip
+                     alt="How many each attack flags, and how many chance flags", height="content")  # fmt: skip
     st.caption(
-        "An attack flags a unit if at most one other in a hundred scores as high. With several attacks, chance alone "
+        "An attack flags one if at most one other in a hundred scores as high. With several attacks, chance alone "
         "flags many: look at those with many flags, and judge an attack by its line above. Not being listed is no "
         "proof of safety."
     )
+
+
+def contradicted(side: Examined) -> bool:
+    """Return whether an attack on the text finds more than its proof allows."""
+    from engine.figures.privacy.proof_attack import violations
+
+    return bool(violations(side.roc, side.attacks, side.claim))
 
 
 def _grouped(units: pd.DataFrame) -> bool:
     return bool(units["unit"].astype(str).str.startswith("s:").any())
 
 
-def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
-    """Return how many are flagged, and whether that is more than chance flags, all attacks allowed for."""
+def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str, *, untouched: bool = False) -> str:
+    """Return how many are flagged, and whether that is more than chance flags, all attacks allowed for.
+
+    `untouched`: the text was made without any private record, so that whatever matches is chance.
+    """
     usable = counts[counts["flagged"].notna()]
     attacks = usable[~usable["attack"].isin(list(TEXT_FLAGS))]
     if attacks.empty and units.empty:
@@ -71,8 +87,10 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
         text = f"**At least {max(most, len(units)):,} {plural}** are flagged by something; the riskiest {KEPT} are "
         text += "listed. "
     for name, flagged, expected in _counts(told):
-        text += f"{count_of(int(flagged), noun, plural)}: {TEXT_FLAGS[name]}"
-        text += f" (by chance about {expected:,.0f}). " if expected == expected else ". "
+        text += f"{count_of(int(flagged), noun, plural)}: {(OCCURS if untouched else TEXT_FLAGS)[name]}"
+        text += f" (by chance about {expected:,.0f}). " if expected == expected and not untouched else ". "
+    if untouched:
+        return f"{text}Every match is chance: no private record was read (ε = 0)."
     if attacks.empty:
         return (
             text + f"No attack could flag a {noun}: it needs 99 records kept aside, and an attack that is not greyed."
@@ -139,14 +157,14 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
             "Above others",
             width=80,
             alignment="right",
-            help="Share of records kept aside that score lower than this unit's highest record",
+            help="Share of records kept aside that score lower than the highest record here",
         ),
         "Records": st.column_config.NumberColumn(width=60),
         "Most exposed record": st.column_config.TextColumn("Exposed record", width=110),
         "Seen in output": st.column_config.TextColumn(width=100, help="A synthetic record that holds words of theirs"),
     }
     st.dataframe(
-        shown, hide_index=True, row_height=wrapped.ROW, column_config=config, alt="Units at risk, riskiest first",
+        shown, hide_index=True, row_height=wrapped.ROW, column_config=config, alt="Who is at risk, riskiest first",
         key=f"privacy.units.{run_id}.{digest(rows['unit'])}", height="content",
     )  # fmt: skip
     pager(

@@ -27,7 +27,8 @@ def draw(findings: Sequence[Finding], run: engine.RunSummary) -> None:
                 examined_table.triples(
                     part, COLUMNS, headings=headings, key=f"utility.triples.{run.id}.{title}", explain=False
                 )
-    examined_table.say_unmeasured(unknown)
+    if unknown:
+        st.caption(f"{count_of(len(unknown), 'measure')} could not be taken: see “What the numbers mean”.")
     if marks:
         st.caption(
             f"Far from real text: clearly more than {WARN:.0%} of the way to unrelated text was lost; apart: more than "

@@ -11,6 +11,8 @@ from pages._ui.texts import plain
 
 SIDES = {"train": "the synthetic text", "real": "as much real text", "unrelated": "as much unrelated text"}
 
+MOST = 1e6  # a perplexity above it is not told in figures
+
 
 def language(findings: Sequence[Finding]) -> None:
     """Say perplexities a word, and how many next words each model knows; nothing where no model was trained."""
@@ -18,10 +20,10 @@ def language(findings: Sequence[Finding]) -> None:
     if "train" not in loss or "real" not in loss:
         return
     known = _measured(findings, "next_word")
-    said = [f"{_perplexity(loss[side].value)} from {words}" for side, words in SIDES.items() if side in loss]
+    said = [f"{perplexity(loss[side].value)} from {words}" for side, words in SIDES.items() if side in loss]
     before = loss["train"].settings.get("untrained")
     if before is not None:
-        said.append(f"{_perplexity(float(before))} without training")
+        said.append(f"{perplexity(float(before))} without training")
     sentence = (
         f"Perplexity a word of the holdout under a small language model: {', '.join(said)}. "
         "Lower is better; read it between real text and no training, never beside published perplexities."
@@ -50,7 +52,9 @@ def _measured(findings: Sequence[Finding], name: str) -> dict[str, Finding]:
     return {f.reference: f for f in findings if f.name == name and f.value == f.value}
 
 
-def _perplexity(bits: float) -> str:
-    """Return two to the power of the bits, in three figures."""
+def perplexity(bits: float) -> str:
+    """Return two to the power of the bits, in three figures; no more is said of what no model knows."""
     value = 2.0 ** min(bits, 60.0)
+    if value > MOST:
+        return "over a million"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import engine
-from engine import TICK, WARN, Finding, use_table
+from engine import TICK, WARN, Finding, headline, use_table
 from pages._ui.examined import figure as examined_figure
 from pages._ui.texts import plain
 
@@ -21,9 +21,12 @@ MARKS: dict[str, tuple[str, str, str]] = {
 
 
 def draw(findings: Sequence[Finding]) -> None:
-    """Draw one line a use, with the finding that decided."""
+    """Draw the answer first, then one line a use with the finding that decided."""
+    uses = use_table(findings)
+    with st.container(key="utility.head"):
+        st.markdown(f"#### {_icon(uses)} {headline(uses)}")
     with st.container(border=True, key="utility.verdict", gap="small"):
-        for use in use_table(findings):
+        for use in uses:
             icon, word, colour = MARKS[use.mark]
             said = f"{use.sentence}{size(use)}"
             st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}**  \n:small[:gray[{plain(said)}]]")
@@ -32,6 +35,13 @@ def draw(findings: Sequence[Finding]) -> None:
         f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
         "as bad, is not known. This is a first look: test your own task before you rely on it."
     )
+
+
+def _icon(uses: Sequence[engine.Use]) -> str:
+    """Return the icon of the best mark that a use has."""
+    best = next((mark for mark in MARKS if any(use.mark == mark for use in uses)), "unknown")
+    icon, _, colour = MARKS[best]
+    return f":{colour}[{icon}]"
 
 
 def size(use: engine.Use) -> str:
