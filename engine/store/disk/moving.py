@@ -22,7 +22,7 @@ from engine.errors import StorageError, UserError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.database.database import Database
-from engine.store.database.postgresql import WRITER
+from engine.store.database.postgresql import WRITER, WRITER_MOVED
 from engine.store.disk import heads, place
 from engine.store.disk.copying import copy_rows, empty_database, new_file
 from engine.store.disk.folder import PART_SUFFIX, PARTS, Folder, file_errors, sync_folder, write_atomic
@@ -156,7 +156,7 @@ def _retire(database: Database, connection: Connection) -> None:
         if database.is_file:
             os.replace(folder.database, folder.database.with_name(folder.database.name + MOVED))
         else:
-            connection.exec_driver_sql(f"ALTER TABLE {WRITER} RENAME TO {WRITER}_moved")
+            connection.exec_driver_sql(f"ALTER TABLE {WRITER} RENAME TO {WRITER_MOVED}")
 
 
 def _give_key(here: Folder, there: Folder, new: Database, key: bytes, keep: bool) -> None:
