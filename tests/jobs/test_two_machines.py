@@ -7,13 +7,15 @@ import pytest
 from sqlalchemy import select, update
 
 import engine.methods
+from engine.jobs.tasks import detect
 from engine.jobs.worker import launch
 from engine.store.database.schema import blobs, jobs, leases
 from engine.store.disk.moving import join_workspace
 from engine.workspace import open_workspace
 from tests import postgres
-from tests.jobs import training_method
+from tests.jobs import sharing, training_method
 from tests.jobs.conftest import wait
+from tests.jobs.test_shards import SHARD, SIZE, found, imported
 from tests.store.conftest import MAPPING, made_up
 
 pytestmark = pytest.mark.slow
@@ -74,3 +76,21 @@ def test_a_training_that_died_on_one_machine_goes_on_from_its_last_epoch_on_anot
     with anna.session.db.read() as connection:
         left = connection.execute(select(blobs.c.path, blobs.c.state)).all()
     assert [tuple(row) for row in left] == [(f"corpora/{corpus.id}/records.parquet", "in force")]
+
+
+def test_a_machine_without_the_table_helps_with_a_detection_and_finds_the_same(machines, monkeypatch):
+    monkeypatch.setattr("engine.store.shards.LEAST", SHARD)
+    anna, ben = machines
+    corpus = imported(anna, SIZE)
+    anna.jobs.detect(corpus.id)
+    detect.run(sharing.taken(anna, helped=False))
+    alone = found(anna, corpus)
+    sharing.without_jobs(anna)
+    assert not ben.folder.records(corpus.id).exists()
+    anna.jobs.detect(corpus.id)
+    task = sharing.taken(anna, helped=True)
+    with sharing.helpers(ben) as (did, said):
+        detect.run(task)
+    assert (found(anna, corpus), said) == (alone, set())
+    assert did, "the other machine helped"
+    assert ben.folder.records(corpus.id).read_bytes() == anna.folder.records(corpus.id).read_bytes()
