@@ -378,7 +378,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "encrypt": ("encrypt the workspace, or begin a new one encrypted", []),
         "decrypt": ("make an encrypted workspace a plain one again", []),
         "rekey": ("change the passphrase or key file that opens an encrypted workspace", REKEY),
-        "workspace": ("move the workspace to another folder, to PostgreSQL or back", MOVING),
+        "workspace": ("move the workspace to another folder, to PostgreSQL or back; let another machine in", MOVING),
         "worker": ("work on the workspace's jobs in this terminal, alone or with several workers", WORKING),
         "doctor": (
             "check the installation and the workspace",

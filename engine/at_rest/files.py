@@ -5,7 +5,9 @@ is refused, and so is an earlier one (`engine.at_rest.versions`). Elsewhere, and
 these do what the plain calls do.
 
 A file that is written beside its place is put there by `put`, and a folder of such files is told to `settle` once it
-has its name; what is removed is removed within `removing`.
+has its name; what is removed is removed within `removing`. Where a workspace's files lie elsewhere too
+(`engine.at_rest.elsewhere`), that is when they are put there and removed there; what is read is brought here first, and
+whoever looks whether a file is there, or lists a folder, calls `fetch` before.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.at_rest import keys, versions
+from engine.at_rest import elsewhere, keys, versions
 from engine.at_rest.sealed import HEAD, SealedFile, UnsealError, is_sealed, seal, version
 
 LOOKS = 20  # at a file that another process or thread replaces meanwhile
@@ -25,6 +27,9 @@ UNFINISHED = ".tmp"  # what a killed writer leaves has this behind its name
 
 def stored(path: Path, data: bytes) -> bytes:
     """Return content as it has to be stored at a path; from here on it may lie there."""
+    beyond = elsewhere.above(path)
+    if beyond is not None:
+        beyond.keeper.begin(beyond.place)
     found = keys.above(path)
     if found is None:
         return data
@@ -42,16 +47,45 @@ def put(part: Path, path: Path) -> None:
 
 
 def settle(path: Path) -> None:
-    """Say that a file, or each file of a folder, has its name: an earlier one in its place is refused from now on."""
+    """Say that a file, or each file of a folder, has its name: an earlier one in its place is refused from now on.
+
+    Raises:
+        StorageError: it could not be put where the workspace's files lie elsewhere.
+    """
     found = keys.above(path)
     kept = None if found is None else versions.of(found.workspace, f"{found.place}/")
     if found is not None and kept is not None:
         kept.settle([found.place, *(f"{found.place}/{name}" for name in _below(path))])
+    beyond = elsewhere.above(path)
+    if beyond is not None:
+        beyond.keeper.settle([beyond.place, *(f"{beyond.place}/{name}" for name in _below(path))])
+
+
+def fetch(path: Path) -> None:
+    """Have here what there is of a file, or of a folder with all below it, where its workspace's files lie elsewhere.
+
+    Raises:
+        StorageError: it cannot be reached, or is not what was put there.
+    """
+    beyond = elsewhere.above(path)
+    if beyond is not None:
+        beyond.keeper.fetch(beyond.place)
 
 
 @contextmanager
 def removing(path: Path) -> Iterator[None]:
     """Remove a file, or a folder, within this: what is gone after it is not missed."""
+    beyond = elsewhere.above(path)
+    if beyond is not None:
+        beyond.keeper.leave(beyond.place)
+    with _unkept(path):
+        yield
+    if beyond is not None:
+        beyond.keeper.left(beyond.place)
+
+
+@contextmanager
+def _unkept(path: Path) -> Iterator[None]:
     found = keys.above(path)
     kept = None if found is None else versions.of(found.workspace, f"{found.place}/")
     if found is None or kept is None:
@@ -78,11 +112,11 @@ def version_of(path: Path) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes, *, at: Path | None = None) -> None:
-    """Write a file owner-only and flush it to disk; in one step only where it is encrypted.
+    """Write a file owner-only and flush it to disk; in one step only where it is encrypted, or lies elsewhere too.
 
     path: of the file. data: its content. at: the place it is moved to later, where that is another.
     """
-    beside = at is None and encrypted(path)
+    beside = at is None and (encrypted(path) or elsewhere.above(path) is not None)
     part = path.with_name(path.name + UNFINISHED) if beside else path
     descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "wb") as out:
@@ -99,6 +133,7 @@ def opened(path: Path) -> BinaryIO:
     Raises:
         UnsealError: it is not what was written there. OSError: it cannot be read.
     """
+    fetch(path)
     found = keys.above(path)
     if found is None:
         return path.open("rb")
@@ -132,6 +167,7 @@ def readable(path: Path) -> Iterator[Path | BinaryIO]:
         UnsealError: it is not what was written there. OSError: it cannot be read.
     """
     if not encrypted(path):
+        fetch(path)
         yield path
         return
     with opened(path) as file:

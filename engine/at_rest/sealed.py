@@ -60,15 +60,47 @@ def identity(place: str) -> bytes:
 
 def seal(data: bytes, key: DataKey, place: str) -> bytes:
     """Return content as it is stored at its place in the workspace."""
+    return b"".join(sealing(io.BytesIO(data), len(data), key, place))
+
+
+def sealing(content: BinaryIO, size: int, key: DataKey, place: str) -> Iterator[bytes]:
+    """Yield, piece by piece, content of `size` bytes as it is stored at its place.
+
+    Raises:
+        StorageError: the content ends before.
+    """
     salt = secrets.token_bytes(SALT_BYTES)
     cipher, about = _cipher(key, salt), identity(place)
-    view = memoryview(data)
-    last = max(0, (len(view) - 1) // CHUNK)
-    chunks = (
-        cipher.encrypt(_nonce(number, number == last), bytes(view[number * CHUNK : (number + 1) * CHUNK]), about)
-        for number in range(last + 1)
-    )
-    return b"".join((MAGIC, salt, *chunks))
+    last = max(0, (size - 1) // CHUNK)
+    yield MAGIC + salt
+    for number in range(last + 1):
+        wanted = min(CHUNK, size - number * CHUNK)
+        chunk = content.read(wanted)
+        if len(chunk) != wanted:
+            raise StorageError("A file of the workspace became shorter while it was read. Try again.")
+        yield cipher.encrypt(_nonce(number, number == last), chunk, about)
+
+
+def stored_size(size: int) -> int:
+    """Return how many bytes content of `size` bytes takes as it is stored."""
+    return HEAD + size + TAG_BYTES * (max(0, (size - 1) // CHUNK) + 1)
+
+
+def unsealing(stored: BinaryIO, size: int, key: DataKey, place: str) -> Iterator[bytes]:
+    """Yield, piece by piece and each checked, the content of what was stored in `size` bytes, read once from its start.
+
+    Raises:
+        UnsealError: it is not what was written at this place.
+    """
+    head = stored.read(HEAD)
+    if len(head) != HEAD or not is_sealed(head) or size < HEAD + TAG_BYTES:
+        raise UnsealError(REFUSED)
+    cipher, about = _cipher(key, version(head)), identity(place)
+    last = (size - HEAD - 1) // STORED
+    for number in range(last + 1):
+        yield _decrypted(cipher, number, number == last, stored.read(min(STORED, size - HEAD - number * STORED)), about)
+    if stored.read(1):
+        raise UnsealError(REFUSED)
 
 
 def unseal(stored: bytes, key: DataKey, place: str) -> bytes:
@@ -156,17 +188,20 @@ class SealedFile(io.BufferedIOBase):
             yield piece
 
     def _chunk(self, number: int) -> bytes:
-        from cryptography.exceptions import InvalidTag
-
         if self._known[0] != number:
             self._file.seek(HEAD + number * STORED)
             stored = self._file.read(STORED)
-            try:
-                content = self._cipher.decrypt(_nonce(number, number == self._last), stored, self._about)
-            except InvalidTag:
-                raise UnsealError(REFUSED) from None
-            self._known = (number, content)
+            self._known = (number, _decrypted(self._cipher, number, number == self._last, stored, self._about))
         return self._known[1]
+
+
+def _decrypted(cipher: AESGCM, number: int, last: bool, stored: bytes, about: bytes) -> bytes:
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        return cipher.decrypt(_nonce(number, last), stored, about)
+    except InvalidTag:
+        raise UnsealError(REFUSED) from None
 
 
 def _cipher(key: DataKey, salt: bytes) -> AESGCM:

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 
 from engine.assets import ROOT
 from engine.at_rest import keys
-from engine.errors import UserError
+from engine.errors import StorageError, UserError
 from engine.jobs.running import Jobs, versions
 from engine.jobs.worker import launch
 from engine.store.budget.ledger import Ledger
@@ -72,6 +72,7 @@ class Doctor:
             self._files(),
             self._unknown_folders(),
             self._left_overs(),
+            *self._blobs(),
             self._worker(),
             _streamlit("browser", "gatherUsageStats", False, "telemetry"),
             _streamlit("server", "address", "127.0.0.1", "listens on this machine only", also=("localhost",)),
@@ -192,6 +193,28 @@ class Doctor:
         found = parts.left_overs(self.session.folder.path)
         detail = f"{len(found)} file(s) or folder(s); they go when the workspace is opened next" if found else "none"
         return _check("left by killed writers", not found, detail)
+
+    def _blobs(self) -> list[Check]:
+        """Look whether each file that lies elsewhere is there whole; none for a workspace in its folder alone."""
+        name, blobs = "tables elsewhere", self.session.blobs
+        if blobs is None:
+            return []
+        try:
+            found = blobs.state()
+        except StorageError as error:
+            return [_check(name, False, f"no: {error}")]
+        wrong = [
+            f"{len(found.bad)} missing or cut short: {', '.join(sorted(set(found.bad))).lower()}; restore a backup"
+            if found.bad
+            else "",
+            f"{found.strays} there of which the database does not know; delete them by hand" if found.strays else "",
+            f"{found.leaving} still to be removed there; they go when the workspace is opened next"
+            if found.leaving
+            else "",
+        ]  # fmt: skip
+        wrong = [one for one in wrong if one]
+        detail = f"{found.count} file(s), {found.size / 1024**2:.1f} MiB, sealed, at a place of kind {found.scheme}"
+        return [_check(name, not wrong, "; ".join([*wrong, detail] if wrong else [detail, "each is there"]))]
 
     def _worker(self) -> Check:
         status = launch.worker_status(self.session.folder)

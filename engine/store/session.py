@@ -8,13 +8,15 @@ import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Self
+from weakref import WeakMethod
 
 from sqlalchemy import Connection, select
 
+from engine.at_rest import elsewhere
 from engine.at_rest import versions as at_rest
 from engine.errors import StorageError, UserError
 from engine.store import audit
@@ -23,10 +25,13 @@ from engine.store.database.dialect import insert
 from engine.store.database.schema import corpora, pending_removals, releases, removed, runs
 from engine.store.disk import heads, parts, staging
 from engine.store.disk.address import default_path
+from engine.store.disk.blobs import keeper
+from engine.store.disk.blobs.keeper import Blobs
 from engine.store.disk.encryption import versions
 from engine.store.disk.encryption.versions import FileVersions
 from engine.store.disk.folder import PARTS, Folder, remove_tree
 from engine.store.disk.opening import open_database
+from engine.store.disk.place import working_place
 from engine.store.people.roles import Person
 from engine.store.review import chained
 from engine.store.rows import AnyRow
@@ -69,9 +74,11 @@ class Session:
     Attributes:
         path, folder: where the workspace lies. key: of its keyed hashes. db: its database. actor: who acts.
         person: who signed in, None where nobody has to.
+        blobs: what keeps its finished files elsewhere too, None where they lie in the folder alone.
     """
 
     person: Person | None = None
+    blobs: Blobs | None = None
 
     def __init__(
         self, path: Path | None = None, actor: str = "custodian", wake: Callable[[Folder], object] | None = None
@@ -93,7 +100,17 @@ class Session:
         self._versions = FileVersions(self.folder, self.db)
         at_rest.follow(self.folder.path, self._versions)
         self._start_worker = wake
-        self.sweep()
+        # On a database file there is one machine, and its folder may be moved.
+        self._machine = None if self.db.is_file else working_place(self.folder, self.key)
+        try:
+            self.blobs = keeper.opened(self.folder, self.db, self.key)
+            if self.blobs is not None:
+                elsewhere.follow(self.folder.path, self.blobs)
+                self.blobs.tidy = _weakly(WeakMethod(self.sweep))
+            self.sweep()
+        except BaseException:
+            self.close()
+            raise
 
     def acting_as(self, person: Person) -> Self:
         """Return this session with somebody who signed in at work; both share folder, key and database."""
@@ -109,6 +126,8 @@ class Session:
     def close(self) -> None:
         """Close the database connections of this process."""
         at_rest.drop(self.folder.path, self._versions)
+        if self.blobs is not None:
+            elsewhere.drop(self.folder.path, self.blobs)
         self.db.close()
 
     def write_audit(self, connection: Connection, action: str, subject: str = "", **detail: object) -> None:
@@ -118,13 +137,15 @@ class Session:
     def begin_writing(self, relative: str) -> None:
         """Note that this process writes to a folder, or a file, so that a crash leaves nothing behind."""
         with self.db.write() as connection:
-            connection.execute(pending_removals.insert().values(path=relative, pid=os.getpid(), at=audit.now()))
+            values = {"path": relative, "pid": os.getpid(), "machine": self._machine, "at": audit.now()}
+            connection.execute(pending_removals.insert().values(**values))
         _writing.add(str(self.folder.path / relative))
 
     def mark_for_removal(self, connection: Connection, relative: str) -> None:
         """Mark a folder for removal inside the caller's transaction; `sweep` removes it."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
-        connection.execute(pending_removals.insert().values(path=relative, pid=None, at=audit.now()))
+        values = {"path": relative, "pid": None, "machine": self._machine, "at": audit.now()}
+        connection.execute(pending_removals.insert().values(**values))
         connection.execute(insert(connection, removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
         versions.forget(connection, relative)
         _writing.discard(str(self.folder.path / relative))
@@ -158,7 +179,7 @@ class Session:
             rows = connection.execute(select(pending_removals)).all()
         for row in rows:
             path = self.folder.path / row.path
-            if row.pid is not None and _at_work(row, path):
+            if self._is_spared(row, path):
                 continue
             if Path(row.path).is_absolute():  # a copy of a release that was on its way out, or a backup
                 if not staging.discard(path):
@@ -179,6 +200,17 @@ class Session:
                 if relative in gone:  # a worker wrote there after the deletion
                     remove_tree(self.folder.path / relative)
         parts.sweep(self.folder.path)
+        if self.blobs is not None:
+            self.blobs.sweep()
+
+    def _is_spared(self, row: AnyRow, path: Path) -> bool:
+        """Say whether a noted path is left alone: its writer is at work, or it is another machine's to remove."""
+        if row.machine in (None, self._machine) or self.db.is_file:
+            return _at_work(row, path)
+        if Path(row.path).is_absolute():  # on the other machine's disk
+            return True
+        noted = datetime.fromisoformat(row.at)
+        return row.pid is not None and (datetime.now(UTC) - noted).total_seconds() < parts.OLD_SECONDS
 
     def strangers(self) -> list[str]:
         """Return the folders of corpora, runs and releases that the database does not know, relative and sorted."""
@@ -197,7 +229,20 @@ _writing: set[str] = set()  # paths that this process has reserved and not finis
 
 
 def _at_work(row: AnyRow, path: Path) -> bool:
-    """Say whether the process that reserved a path is still writing there."""
+    """Say whether the process that reserved a path is still writing there; none does what was condemned."""
+    if row.pid is None:
+        return False
     if row.pid == os.getpid():
         return str(path) in _writing
     return parts.writes(row.pid, datetime.fromisoformat(row.at).timestamp())
+
+
+def _weakly(method: WeakMethod[Callable[[], None]]) -> Callable[[], None]:
+    """Return what calls a method for as long as its object is there."""
+
+    def call() -> None:
+        found = method()
+        if found is not None:
+            found()
+
+    return call

@@ -239,7 +239,7 @@ class Disk:
             self.session.begin_writing(part)
 
         try:
-            target = write_backup(self.session.db, Path(path), begin)
+            target = write_backup(self.session.db, Path(path), begin, self.session.blobs)
         finally:
             for part in unfinished:
                 self.session.discard(part)

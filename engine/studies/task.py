@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from engine.at_rest import files
 from engine.corpus.split import OVER_CAP
 from engine.errors import InternalError, UserError
 from engine.jobs.worker.task import Stopped, Task
@@ -87,6 +88,7 @@ def study_folder(session: Session, corpus_id: str, job_id: str) -> Path:
 
 def read_tables(folder: Path, step: int) -> dict[str, pd.DataFrame]:
     """Return the tables of one step by name; none before the first."""
+    files.fetch(folder / str(step))
     return {path.stem: read_table(path) for path in sorted((folder / str(step)).glob("*.parquet"))}
 
 

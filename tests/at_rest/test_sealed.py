@@ -12,8 +12,20 @@ from hypothesis import strategies as st
 
 from engine.at_rest import files, keys
 from engine.at_rest.keys import DataKey
-from engine.at_rest.sealed import CHUNK, HEAD, STORED, SealedFile, UnsealError, identity, seal, unseal
-from engine.errors import InternalError
+from engine.at_rest.sealed import (
+    CHUNK,
+    HEAD,
+    STORED,
+    SealedFile,
+    UnsealError,
+    identity,
+    seal,
+    sealing,
+    stored_size,
+    unseal,
+    unsealing,
+)
+from engine.errors import InternalError, StorageError
 
 PLACE = "runs/r-1/each.parquet"
 KEY = DataKey.new()
@@ -28,6 +40,24 @@ def test_what_was_sealed_is_read_back_and_no_two_times_the_same(size):
     assert len(stored) == HEAD + size + 16 * max(1, -(-size // CHUNK))
     if size > 16:
         assert data[:16] not in stored
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17])
+def test_what_is_sealed_and_read_in_one_pass_is_the_same(size):
+    data = os.urandom(size)
+    stored = b"".join(sealing(io.BytesIO(data), size, KEY, PLACE))
+    assert len(stored) == stored_size(size)
+    assert unseal(stored, KEY, PLACE) == data
+    assert b"".join(unsealing(io.BytesIO(stored), len(stored), KEY, PLACE)) == data
+    changed = [stored[:-1], stored + b"\0", stored[:HEAD], stored[:7], b"", data, stored[:-1] + bytes([stored[-1] ^ 1])]
+    for other in changed:
+        with pytest.raises(UnsealError):
+            list(unsealing(io.BytesIO(other), len(stored), KEY, PLACE))
+    with pytest.raises(UnsealError):
+        list(unsealing(io.BytesIO(stored), len(stored), KEY, f"{PLACE}x"))
+    if size:
+        with pytest.raises(StorageError, match="became shorter"):
+            list(sealing(io.BytesIO(data[:-1]), size, KEY, PLACE))
 
 
 @pytest.mark.parametrize("size", [0, 5, CHUNK, 2 * CHUNK, 2 * CHUNK + 9])

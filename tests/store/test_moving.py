@@ -226,3 +226,19 @@ def test_an_encrypted_workspace_is_not_moved_and_one_kept_elsewhere_is_not_encry
     with pytest.raises(RefusedError, match="not a file in its folder"):
         encryption.encrypt(passphrase("one two three four"), tmp_path / "third")
     assert [path.name for path in (tmp_path / "third").iterdir()] == ["workspace.toml"]
+
+
+@pytest.mark.slow
+def test_a_folder_of_another_machine_does_not_go_on_with_what_was_moved_away(tmp_path):
+    first = postgres.workspace_on(tmp_path / "first", postgres.server().database())
+    store = Store(first, actor="tester")
+    other = tmp_path / "other"
+    shutil.copytree(first, other)  # with the key
+    store.close()
+    copy_workspace(first, tmp_path / "second")
+    for _ in range(2):
+        with pytest.raises(StorageError, match="moved to another place"):
+            Store(other)
+        with pytest.raises(StorageError, match="missing"):
+            Store(first)
+    Store(tmp_path / "second").close()

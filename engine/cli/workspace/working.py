@@ -1,6 +1,6 @@
 """The verb `worker`: work on a workspace's jobs in this terminal, with as many workers as the machine is to have.
 
-On a machine that shares the workspace's PostgreSQL and its folder, this is how it joins.
+On a machine that shares the workspace's PostgreSQL, and its folder or its place of blobs, this is how it joins.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _keep_parts(task: Task) -> None:
         if made.is_dir() and not kept.exists():
             with file_errors():
                 made.rename(kept)
-                files.settle(kept)
+        files.settle(kept)  # also where a kill came between the two
 
 
 def _reserved(task: Task, row: RunRow, method: Method) -> Guarantee:

@@ -134,9 +134,10 @@ def _read(path: Path, mac: Mac) -> dict[bytes, NDArray[np.float32]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    if not path.is_file():
-        return {}
     try:
+        files.fetch(path)
+        if not path.is_file():
+            return {}
         body = files.read_bytes(path)
         written, found = metadata(body).get("mac", ""), load(body)
         digests, rows = found["digests"], found["rows"]

@@ -160,6 +160,7 @@ def digest_of(embedder: Embedder) -> str:
 
 
 def _stored(path: Path) -> NDArray[np.float32] | None:
+    files.fetch(path)
     if not path.exists():
         return None
     with files.opened(path) as file:

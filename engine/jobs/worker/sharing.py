@@ -22,7 +22,7 @@ from sqlalchemy import Connection, select
 
 from engine.errors import InternalError
 from engine.jobs.worker.edition import EDITION, edition
-from engine.jobs.worker.task import Stopped, frames
+from engine.jobs.worker.task import Stopped, frames, have_here
 from engine.json_types import JSON, as_list, as_object
 from engine.store import shards
 from engine.store.database.schema import jobs
@@ -319,6 +319,7 @@ class Helper:
     def _do(self, row: JobRow, claimed: Sequence[Shard]) -> None:
         if as_object(row.cursor).get(EDITION) != edition():
             raise InternalError("another edition of the program coordinates this job")
+        have_here(self.store.folder, row)
         work, rows = self._work_of(row), list[Mapping[str, object]]()
         claimed, more_than_needed = claimed[: max(1, work.processes)], claimed[max(1, work.processes) :]
         if more_than_needed:  # it does one after the other: somebody else is sooner there

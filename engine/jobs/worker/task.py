@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
+from engine.at_rest import files
 from engine.errors import InternalError
 from engine.examine.expected import Expected
 from engine.jobs.models.cache import ModelCache
@@ -21,6 +22,7 @@ from engine.jobs.progress import Parts, Rate
 from engine.json_types import as_object
 from engine.store import queue
 from engine.store.database.schema import jobs
+from engine.store.disk.folder import Folder
 from engine.store.rows import JobRow
 from engine.store.store import Store
 
@@ -34,6 +36,18 @@ SAMPLES = 5
 
 class Stopped(Exception):
     """The job was cancelled, or deleted, or the worker is leaving; nothing is to be committed any more."""
+
+
+def have_here(folder: Folder, row: JobRow) -> None:
+    """Have on this machine what a job's corpus and run have made so far, where their files lie elsewhere.
+
+    Raises:
+        StorageError: it cannot be reached.
+    """
+    if row.corpus_id is not None:
+        files.fetch(folder.corpus(row.corpus_id))
+    if row.run_id is not None:
+        files.fetch(folder.run(row.run_id))
 
 
 def frames(error: BaseException) -> str:

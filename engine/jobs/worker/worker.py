@@ -35,7 +35,7 @@ from engine.jobs.worker.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.sharing import Crew, Helper, Kind
 from engine.jobs.worker.slots import Slots
-from engine.jobs.worker.task import Stopped, Task, frames
+from engine.jobs.worker.task import Stopped, Task, frames, have_here
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.database.schema import jobs
@@ -266,6 +266,7 @@ class Worker:
         log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
         task = Task(self.store, row, self._models, self.leaving.is_set, self._slots)
         try:
+            have_here(self.store.folder, row)
             self._handlers_of()[row.kind](task)
         except Stopped:
             self._stopped(row.id)

@@ -138,6 +138,7 @@ def writer_of(context: Context, net: Tunable) -> Generator:
         net.save(part)
         context.saved(part)
         part.rename(context.scratch / TUNED)
+    if context.scratch is not None:  # also where a kill came between the two
         files.settle(context.scratch / TUNED)
     writer = net.writer()
     watch: Any = getattr(writer, "watch", None)

@@ -105,7 +105,7 @@ class Database:
         self._brief = self.engine.execution_options(begin_mode="IMMEDIATE" if self.is_file else "BRIEF")
         if not self.is_file:
             with database_errors():
-                postgresql.prepare(self.engine)
+                postgresql.prepare(self.engine, keyed=folder.key_file.exists())
         self._here = local()
         self._file: tuple[int, int] | None = None  # device and inode of the database that was opened
 

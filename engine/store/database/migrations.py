@@ -215,6 +215,13 @@ def span_state_index(connection: Connection) -> None:
     index.create(connection, checkfirst=True)
 
 
+def blob_table(connection: Connection) -> None:
+    """Add which files lie elsewhere too, and which machine is writing where."""
+    _make_missing_tables(connection)
+    if "machine" not in [known["name"] for known in inspect(connection).get_columns("pending_removals")]:
+        dialect.add_column(connection, "pending_removals", schema.pending_removals.c.machine)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -245,6 +252,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     chained_decisions,
     sealed_runs,
     span_state_index,
+    blob_table,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 LEAST = 14
 WRITER = "writer"  # an empty table: whoever has its lock writes
+WRITER_MOVED = f"{WRITER}_moved"  # what it is called once the workspace was moved away
+MOVED = (
+    "This workspace was moved to another place with `workspace copy`, so it is no longer opened here: two that go on "
+    "would spend one budget twice. Open the new one. Nothing was changed."
+)
 MAKING = 0x756E6465  # advisory lock while that table is made
 MODES = {
     "DEFERRED": ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",),
@@ -91,16 +96,22 @@ def make_engine(url: URL, patience: float, to_json: Callable[[object], str]) -> 
     return engine
 
 
-def prepare(engine: Engine) -> None:
+def prepare(engine: Engine, *, keyed: bool) -> None:
     """Check the server's version, and make the table whose lock writers take where it is not there.
 
+    keyed: whether the folder that names it holds the workspace's key; one that was moved away took it along.
+
     Raises:
-        StorageError: the server is too old.
+        StorageError: the server is too old, or the workspace was moved away.
     """
     with engine.connect().execution_options(begin_mode="BRIEF") as connection, connection.begin():
         version = int((connection.dialect.server_version_info or (0,))[0])
         if version < LEAST:
             raise StorageError(f"The database is PostgreSQL {version}; this program needs version {LEAST} or later.")
+        if connection.exec_driver_sql(f"SELECT to_regclass('{WRITER_MOVED}')").scalar() is not None:
+            if keyed:
+                raise StorageError(MOVED)
+            return
         if connection.exec_driver_sql(f"SELECT to_regclass('{WRITER}')").scalar() is None:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MAKING})")
             connection.exec_driver_sql(f"CREATE TABLE IF NOT EXISTS {WRITER} ()")

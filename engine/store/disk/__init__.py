@@ -5,7 +5,7 @@
     parts, staging, lock   files being written, a release put beside its place first, locks that the system frees
     heads                  where audit log and ledger ended, beside the key
     backup, copying, moving   one zip file; rows from one kind of database to the other; another folder and database
-    encryption/            a workspace encrypted at rest
+    encryption/, blobs/    a workspace encrypted at rest; one whose finished files lie elsewhere too
 
 May import the database, audit log and ledger's lines of `engine.store`, and `engine.release` and below.
 """

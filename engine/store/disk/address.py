@@ -1,5 +1,7 @@
 """Where the database of a workspace is: the file in its folder, or a PostgreSQL that its `workspace.toml` names.
 
+Beside that line, the file may name where finished files lie: `blobs = "URL"` (`engine.store.disk.blobs`).
+
 Privacy posture: an address may hold a password, so it stands in no message; what is written here never has one.
 """
 
@@ -13,6 +15,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from engine.errors import StorageError
+from engine.store.disk.blobs.place import checked
 from engine.store.disk.folder import Folder, file_errors, write_private
 
 ENVIRONMENT = "UNDERSTUDY_WORKSPACE"
@@ -29,16 +32,12 @@ def database_url(folder: Folder) -> URL | None:
     Raises:
         StorageError: the file cannot be understood, or there are a database of each kind.
     """
-    with file_errors():
-        try:
-            text = folder.settings_file.read_text("utf-8")
-        except FileNotFoundError:
-            return None
-        except UnicodeDecodeError:
-            raise StorageError(MISTAKE) from None
+    said = _said(folder)
+    if said is None:
+        return None
     try:
-        url = _url(tomllib.loads(text)["database"])
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError):
+        url = _url(said["database"])
+    except (KeyError, TypeError, ValueError):
         raise StorageError(MISTAKE) from None
     if folder.database.exists():
         raise StorageError(
@@ -46,6 +45,26 @@ def database_url(folder: Folder) -> URL | None:
             "names. Move the one away that is not to count. Nothing was changed."
         )
     return url
+
+
+def blobs_url(folder: Folder) -> str | None:
+    """Return where a workspace says that its finished files lie too, None where they lie in its folder alone.
+
+    Raises:
+        StorageError: the file cannot be understood, or the URL is none, holds a credential or keeps nothing.
+    """
+    said = _said(folder)
+    return None if said is None or "blobs" not in said else checked(said["blobs"], folder.path)
+
+
+def _said(folder: Folder) -> dict[str, object] | None:
+    with file_errors():
+        try:
+            return tomllib.loads(folder.settings_file.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+            raise StorageError(MISTAKE) from None
 
 
 def default_path() -> Path:

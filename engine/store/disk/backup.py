@@ -31,6 +31,7 @@ from engine.store.database.database import Database, database_errors
 from engine.store.database.migrations import VERSION
 from engine.store.database.schema import corpora, leases, pending_removals, releases, runs
 from engine.store.disk import heads, parts
+from engine.store.disk.blobs.keeper import Blobs
 from engine.store.disk.copying import write_file
 from engine.store.disk.encryption import cipher, versions
 from engine.store.disk.folder import PARTS, SCRATCH, Folder, file_errors, part_beside, sync_folder
@@ -42,7 +43,9 @@ EMBEDDINGS = "embeddings_"  # files of a corpus' folder that can be computed aga
 BLOCK = 1 << 20
 
 
-def write_backup(database: Database, target: Path, skip: Callable[[str], None] = lambda path: None) -> Path:
+def write_backup(
+    database: Database, target: Path, skip: Callable[[str], None] = lambda path: None, blobs: Blobs | None = None
+) -> Path:
     """Write the workspace of `database` to `target`, which must not exist yet.
 
     Writers wait while the database is copied and files are linked, not while they are packed. What was written is
@@ -50,11 +53,12 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
 
     Args:
         database: of the workspace. target: file to write. skip: told of the unfinished file before it is made, so
-            that a killed backup leaves nothing.
+            that a killed backup leaves nothing. blobs: what keeps the workspace's files elsewhere, if anything does;
+            they are brought here first.
 
     Raises:
         UserError: the file exists, or a corpus or run was deleted meanwhile.
-        StorageError: the disk is full, or what was written cannot be read again.
+        StorageError: the disk is full, a file cannot be brought here, or what was written cannot be read again.
     """
     target = Path(target).absolute()
     if target.exists():
@@ -66,6 +70,8 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
         skip(str(temporary))
         try:
             snapshot.mkdir(mode=0o700)
+            if blobs is not None:
+                blobs.fetch("")
             # A write transaction keeps tables and database in step: nothing is added or deleted meanwhile.
             with database.write() as connection:
                 if database.is_file:
@@ -73,7 +79,7 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
                 else:
                     write_file(connection, snapshot)
                 skipped = list(connection.execute(select(pending_removals.c.path)).scalars())
-                files = _linked(folder, snapshot, skipped)
+                files = _linked(folder, snapshot, skipped, None if blobs is None else blobs.in_force(connection))
                 before = _owners(connection)
             _pack(files, temporary)
             with database.read() as connection:
@@ -202,10 +208,15 @@ def _copy_database(folder: Folder, target: Path) -> None:
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
-def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Path]:
+def _linked(folder: Folder, snapshot: Path, skipped: list[str], in_force: Mapping[str, bool] | None) -> dict[str, Path]:
     """Return name → file of everything a backup holds, linked into the snapshot so that a later change spares it.
 
     Files are replaced as a whole and never written in place, so a link keeps what was there.
+
+    in_force: where files lie elsewhere too, which of them count, and whether each is here; None where all here do.
+
+    Raises:
+        UserError: one was written by another machine since it was brought here.
     """
     files: dict[str, Path] = {"understudy.sqlite": snapshot / "understudy.sqlite", "workspace.key": folder.key_file}
     if (folder.path / header.NAME).exists():
@@ -214,7 +225,7 @@ def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Pat
         for file in sorted((folder.path / part).rglob("*")):
             name = file.relative_to(folder.path).as_posix()
             out = left_out(PurePosixPath(name)) or any(name.startswith(s + "/") for s in skipped)
-            if file.is_file() and not file.is_symlink() and not out:
+            if file.is_file() and not file.is_symlink() and not out and (in_force is None or name in in_force):
                 _safe(name)
                 files[name] = snapshot / f"{len(files):06d}"
                 try:
@@ -222,6 +233,10 @@ def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Pat
                 except OSError:  # a disk without links
                     shutil.copyfile(file, files[name])
                     files[name].chmod(0o600)
+    wanted = {name for name in in_force or () if not left_out(PurePosixPath(name))}
+    behind = [name for name in wanted if not (in_force or {})[name] or name not in files]
+    if [name for name in behind if not any(name.startswith(s + "/") for s in skipped)]:
+        raise UserError("Another machine wrote to the workspace while the backup began. Start it again.")
     return files
 
 

@@ -16,11 +16,12 @@ from engine.errors import StorageError
 from engine.store.database import dialect, schema
 from engine.store.database.database import Database
 from engine.store.database.migrations import current_version, migrate
+from engine.store.disk.blobs.keeper import TOLD
 from engine.store.disk.folder import Folder
 from engine.store.disk.opening import KEY_TOLD
 
 ROWS = 1000  # at a time
-PASSING = ("leases", "readers", "shards")  # who works now, and at what: not what is kept
+PASSING = ("blobs", "leases", "readers", "shards")  # who works now, at what, and where files lie too: not what is kept
 
 
 def copy_rows(source: Connection, target: Connection) -> int:
@@ -39,7 +40,7 @@ def copy_rows(source: Connection, target: Connection) -> int:
             raise StorageError(f"The new database is not empty: its table {table.name} has rows. Nothing was copied.")
         query = select(*(_read(source, column).label(column.name) for column in table.columns))
         if table is schema.settings:
-            query = query.where(table.c.key != KEY_TOLD)
+            query = query.where(table.c.key.not_in((KEY_TOLD, TOLD)))
         write = table.insert().values({column.name: _written(target, column) for column in table.columns})
         expected = 0
         for rows in source.execute(query, execution_options={"yield_per": ROWS}).partitions():

@@ -19,6 +19,7 @@ from engine.store.budget import fitted, held_people
 from engine.store.budget import lines as ledger_lines
 from engine.store.disk import heads
 from engine.store.disk.address import default_path
+from engine.store.disk.blobs import keeper
 from engine.store.disk.encryption import versions
 from engine.store.disk.folder import Folder
 from engine.store.disk.opening import open_database
@@ -61,7 +62,7 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
     key, database = open_database(folder, check_heads=False)
     lines, broken, outside = dict[str, int](), list[str](), list[str]()
     try:
-        with database.read() as connection:
+        with keeper.reading(folder, database, key), database.read() as connection:
             for chain, called in ((audit.CHAIN, "Audit log"), (ledger_lines.CHAIN, "Ledger")):
                 lines[chain.name] = int(connection.execute(select(func.count()).select_from(chain.table)).scalar_one())
                 found = breaks(connection, chain, key, heads.kept(folder, chain.name))

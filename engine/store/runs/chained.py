@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Integer, Text, or_, select, type_coerce, update
 
+from engine.at_rest import files
 from engine.errors import StorageError
 from engine.store.chain import keyed
 from engine.store.database.dialect import strangers
@@ -94,6 +95,7 @@ def originals_of(folder: Folder, key: bytes, run_id: str) -> str:
         StorageError: it cannot be read.
     """
     path = folder.run(run_id) / f"{ORIGINALS}.parquet"
+    files.fetch(path)
     return of_file(path, key, f"{run_id}/{ORIGINALS}") if path.exists() else ""
 
 

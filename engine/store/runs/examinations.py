@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from sqlalchemy import Connection, Text, cast, select, text, update
 
+from engine.at_rest import files
 from engine.errors import NotFoundError, UnderstudyError, UserError
 from engine.store.audit import now
 from engine.store.database.schema import findings, runs, synthetic
@@ -59,6 +60,7 @@ class Examinations:
         if row.examined_at is None or not TABLE_NAME.fullmatch(name):
             return None
         path = self.session.folder.run(run_id) / f"{name}.parquet"
+        files.fetch(path)
         return read_table(path, columns, where=where) if path.exists() else None
 
     def tables(self, run_id: str) -> list[str]:
@@ -66,6 +68,7 @@ class Examinations:
         with self.session.db.read() as connection:
             if run_row(connection, run_id).examined_at is None:
                 return []
+        files.fetch(self.session.folder.run(run_id))
         names = [path.stem for path in self.session.folder.run(run_id).glob("*.parquet")]
         return sorted(name for name in names if not SNAPSHOT.fullmatch(name))
 
@@ -190,6 +193,7 @@ class Examinations:
         """Return the plane that a corpus' texts were laid out on, or None where there is none or it is damaged."""
         path = self.session.folder.corpus(corpus_id) / MAP_FILE
         try:
+            files.fetch(path)
             return read_table(path) if path.exists() else None
         except UnderstudyError:
             return None
@@ -207,6 +211,7 @@ class Examinations:
 
     def snapshots(self, run_id: str) -> list[tuple[int, pd.DataFrame]]:
         """Return the kept rounds of a run: number, and a table of text and label."""
+        files.fetch(self.session.folder.run(run_id))
         found = {
             int(m[1]): p for p in self.session.folder.run(run_id).glob("*.parquet") if (m := SNAPSHOT.fullmatch(p.stem))
         }

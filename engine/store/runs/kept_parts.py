@@ -55,6 +55,7 @@ class PartFiles:
     def keys(self) -> list[str]:
         """Return the keys of the parts that are there and describe what the stamp is of; others are removed."""
         found = []
+        files.fetch(self._folder)
         for path in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
             if path.suffix == SUFFIX and self.read(path.stem) is not None:
                 found.append(path.stem)
@@ -127,6 +128,7 @@ def stopped(session: Session, run_id: str) -> KeptParts | None:
         told = as_object(row.cursor)
         if told.get("state") != state(connection, run_id):
             return None
+    files.fetch(folder(session, run_id))
     there = sum(path.suffix == SUFFIX for path in folder(session, run_id).glob("*"))
     kept = min(int(str(told.get("kept", 0))), there)
     if not kept:

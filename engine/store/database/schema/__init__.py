@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from engine.store.database.dialect import order_text_alike
 from engine.store.database.schema.base import (
+    blobs,
     file_versions,
     metadata,
     pending_removals,
@@ -68,6 +69,7 @@ __all__ = [
     "accounts",
     "audit",
     "audit_head",
+    "blobs",
     "corpora",
     "decisions",
     "declarations",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, MetaData, String, Table
+from sqlalchemy import JSON, Column, Index, MetaData, String, Table
 
 from engine.store.database.dialect import WHOLE as Integer
 
@@ -23,6 +23,7 @@ pending_removals = Table(
     Column("path", String, primary_key=True),  # relative to the workspace
     Column("pid", Integer),  # the process that is still writing there, None for a deletion
     Column("at", String, nullable=False),
+    Column("machine", String),  # `working_place` of who noted it, where several machines may; else None
 )
 
 removed = Table(  # what was deleted for good: a late write there is removed too
@@ -41,4 +42,17 @@ file_versions = Table(  # of the files of an encrypted workspace: which writing 
     Column("state", String, nullable=False),  # in force | written | removed
     Column("pid", Integer),  # the process that is writing or removing it
     Column("at", String, nullable=False),
+)
+
+blobs = Table(  # files of a workspace that lie elsewhere too (`engine.store.disk.blobs`)
+    "blobs",
+    metadata,
+    Column("key", String, primary_key=True),  # random, hexadecimal: where it lies below the place
+    Column("path", String, nullable=False),  # relative to the workspace
+    Column("size", Integer, nullable=False),  # bytes there, sealed
+    Column("state", String, nullable=False),  # written | in force | removed
+    Column("machine", String),  # which is writing it: `working_place`
+    Column("pid", Integer),  # and which process of it
+    Column("at", String, nullable=False),
+    Index("ix_blob_path", "path", "state"),
 )
