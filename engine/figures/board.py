@@ -124,14 +124,14 @@ def separation(findings: Mapping[str, Sequence[Finding]], privacy: str, utility:
         if one is not None and one.low is not None and one.high is not None:
             rows.append((one, None if real is None else real.value))
     clear, widest = 0, 0.0
-    for one, two in combinations(rows, 2):
-        if sizes_apart(one[0], two[0]):
+    for first, second in combinations(rows, 2):
+        if sizes_apart(first[0], second[0]):
             continue
-        clear += _clear(one, two)
-        (low, high), (floor, top) = _span(*one), _span(*two)
+        clear += _clear(first, second)
+        (low, high), (floor, top) = _span(*first), _span(*second)
         half = math.hypot((high - low) / 2, (top - floor) / 2)
         if half > 0:
-            widest = max(widest, abs(goodness(*one) - goodness(*two)) / half)
+            widest = max(widest, abs(goodness(*first) - goodness(*second)) / half)
     return clear, widest
 
 

@@ -323,8 +323,8 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         )
         return Sentence(f"{title}: {said}.", level, name, more.strip())
     if lead:
-        more = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
-        return Sentence(f"{title}{lead}: {says}.", level, name, "\n".join(line for line in more if line))
+        further = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
+        return Sentence(f"{title}{lead}: {says}.", level, name, "\n".join(line for line in further if line))
     return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole))
 
 

@@ -108,7 +108,8 @@ def test_as_many_requests_at_once_as_allowed_and_no_more(served):
 def test_rate_limit_spaces_requests(served):
     generator(served, requests_per_minute=240, concurrency=8).generate(["x"] * 4, Sampling(max_new_tokens=2))
     at = served.stats()["at"][-4:]
-    assert at[-1] - at[0] > 0.6  # 240 a minute: a quarter of a second apart; without the limit they come together
+    # 240 a minute: a quarter of a second apart; without the limit they come together. The first may come late.
+    assert at[-1] - at[1] > 0.45
 
 
 def test_faults_are_tried_again_and_counted(served):
