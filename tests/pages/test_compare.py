@@ -213,7 +213,7 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert set(table["Proof"]) == {"no proof"}
     assert all(re.fullmatch(r"(\d+ (leaks?|cannot tell|no leak seen)(, )?)+", said) for said in table["Leaks"])
     for said in table["Uses"]:
-        assert re.fullmatch(r"(\d+ (suits|with care|does not suit|not known)(, )?)+", said)
+        assert re.fullmatch(r"(\d+ (suited|with care|not suited|not known)(, )?)+", said)
         assert sum(map(int, re.findall(r"\d+", said))) == len(engine.use_table([]))
     assert "Picking a run" not in words(app, "caption")  # no run here has a proof
     assert app.button(key="compare.put").disabled  # nothing is ticked

@@ -14,12 +14,12 @@ from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of, method_name
-from pages._ui.utility.verdict import MARKS
 
 if TYPE_CHECKING:
     from engine.figures.board import BoardRun
 
 MOST = 4
+SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
 
@@ -117,7 +117,7 @@ def _row(
 def uses(findings: Sequence[Finding]) -> str:
     """Return how many uses a text suits, needs care in, and does not suit, as Utility counts."""
     marks: list[str] = [use.mark for use in use_table(findings)]
-    return ", ".join(f"{marks.count(mark)} {MARKS[mark][1]}" for mark in MARKS if mark in marks)
+    return ", ".join(f"{marks.count(mark)} {word}" for mark, word in SUITED.items() if mark in marks)
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
