@@ -70,13 +70,13 @@ def test_a_verified_address_names_the_person_and_the_subject_is_the_account():
         ({"aud": "another"}, "another program"),
         ({"aud": ["another"]}, "another program"),
         ({"aud": None}, "another program"),
-        ({"iat": time.time() + 1000}, "clock"),
-        ({"iat": time.time() - 90}, "started again"),
+        ({"iat": lambda: time.time() + 1000}, "clock"),
+        ({"iat": lambda: time.time() - 90}, "started again"),
     ],
 )
 def test_claims_that_vouch_for_nobody_are_refused_with_a_sentence(changed, says):
     with pytest.raises(NotCountedError, match=says):
-        way().signed_in(claims(**changed))
+        way().signed_in(claims(**{name: said() if callable(said) else said for name, said in changed.items()}))
 
 
 def test_a_sign_in_ends_by_rest_by_leaving_and_after_a_day_s_work(monkeypatch):
