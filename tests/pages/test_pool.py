@@ -64,7 +64,7 @@ def test_a_pack_is_logged_once_it_is_declared_and_other_words_are_declared_anew(
     workspace = seeded.open()
     (pack,) = workspace.packs.all()
     assert pack.prompts == 500
-    assert f"Pack {pack.id} is logged" in words(app, "success").replace("\\", "")
+    assert f"Pack {pack.id} is written and logged" in words(app, "success").replace("\\", "")
     assert app.session_state["pool.view"] == "What left"
     assert pack.digest in words(app, "caption")
     assert "names the model" in words(app, "caption")  # OpenAI's format comes first and wants one

@@ -97,7 +97,7 @@ def check_list(
     to_read = [line for line in verdict.rules if line not in settled]
     waiting = [line for line in to_read if line.passed is None and line.remedy == GATE_EXAMINE and not line.waived]
     if len(waiting) > 1:
-        _waiting(waiting, run)
+        _waiting(workspace, waiting, policy, run)
         to_read = [line for line in to_read if line not in waiting]
     if to_read:
         with st.container(border=True, key="release.checklist", gap="small"):
@@ -110,7 +110,9 @@ def check_list(
                 _line(workspace, line, policy, run)
 
 
-def _waiting(lines: list[engine.RuleVerdict], run: engine.RunSummary) -> None:
+def _waiting(
+    workspace: engine.Workspace, lines: list[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
+) -> None:
     """Draw the rules that nothing but an examination can answer, and the way to it, once for all of them."""
     with st.container(border=True, key="release.waiting", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -123,14 +125,25 @@ def _waiting(lines: list[engine.RuleVerdict], run: engine.RunSummary) -> None:
             ):  # fmt: skip
                 choose_run(run.id)
                 go("privacy")
-        st.markdown("\n".join(f"- {plain(line.title)}: {plain(line.sentence)}" for line in lines))
+        for line in lines:
+            _line(workspace, line, policy, run, helped=True)
 
 
-def _line(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.Policy, run: engine.RunSummary) -> None:
+def _line(
+    workspace: engine.Workspace,
+    line: engine.RuleVerdict,
+    policy: engine.Policy,
+    run: engine.RunSummary,
+    *,
+    helped: bool = False,
+) -> None:
+    """Draw a rule and its state; what would help, but where that is said for several (`helped`)."""
     icon, word, colour = WAIVED if line.waived else HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
         st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
         st.caption(plain(line.sentence))
-        if line.passed is not True:
+        if line.passed is True:
+            return
+        if not helped:
             st.markdown(tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(line.remedy)))
-            release_waivers.draw(workspace, line, policy, run)
+        release_waivers.draw(workspace, line, policy, run)
