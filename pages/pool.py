@@ -24,7 +24,7 @@ st.markdown(
 )
 st.caption(
     "It helps where no model here writes this kind of text: on 300 abstracts that were unlike what the built-in model "
-    "knows, texts chosen from public abstracts came nearest to the private ones of all methods with a proven bound. "
+    "knows, texts chosen from public abstracts came nearest to the private ones of the three methods measured. "
     "The pool must hold text of the same kind; what it lacks cannot be chosen."
 )
 corpus = current_corpus(workspace)

@@ -50,12 +50,10 @@ class Parts:
     """
 
     _TRUST = 10.0  # seconds of expected work that count as having been kept to, so that the first part does not decide
-    _SHARE = 0.25  # of all that is expected, where that is more: small parts say little of how long the large ones take
 
     def __init__(self, expected: Sequence[Expected], clock: Callable[[], float] = time.monotonic) -> None:
         self._expected, self._clock = list(expected), clock
         self._at, self._begun = -1, clock()
-        self._trust = max(self._TRUST, self._SHARE * sum(one.seconds for one in expected))
         self._spent = self._planned = 0.0
 
     def begin(self, key: str) -> None:
@@ -74,9 +72,9 @@ class Parts:
         at = max(0, self._at)
         own = self._expected[at]
         within = self._clock() - self._begun
-        kept = (self._spent + self._trust) / (self._planned + self._trust)
+        kept = (self._spent + self._TRUST) / (self._planned + self._TRUST)
         # a part that takes longer than was expected tells of a slower machine before it has ended
-        pace = max(kept, (self._spent + within + self._trust) / (self._planned + own.seconds + self._trust))
+        pace = max(kept, (self._spent + within + self._TRUST) / (self._planned + own.seconds + self._TRUST))
         done = min(0.9 * own.seconds, within / pace)
         later = sum(one.seconds for one in self._expected[at + 1 :])
         before = sum(one.seconds for one in self._expected[:at])
