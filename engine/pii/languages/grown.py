@@ -28,6 +28,7 @@ REACH = 64  # characters before a name that are looked at
 SHORT = 2  # letters of a piece that hardly any word has
 LETTERS = 3  # single letters that a word set apart has, at least
 HALF = 6  # letters of half a name at the end of a line, at most
+BROKEN_OFF = 32  # pieces after a name that are looked at: a text of single letters is no name of thousands
 WORD = regex.compile(r"[\p{L}\p{M}]+")
 GAP = r"(?: - |- |[ ^-])"
 JUNK = regex.compile(r"[«»<>^°*|]{1,3}[\p{L}\d]{1,12}")
@@ -121,12 +122,18 @@ def _right(text: str, span: Span, own: Pack, names: set[int], damaged: bool) -> 
     half = OTHER_HALF.match(text, end) if damaged else None
     if half is not None and _is_half(text, span, half.group(1), own):
         end = half.end()
-    while damaged and (piece := PIECE_AFTER.match(text, end)) is not None:
+    for _ in range(BROKEN_OFF if damaged else 0):
+        piece = PIECE_AFTER.match(text, end)
+        if piece is None:
+            break
         letters = piece.group(1)
         if letters in own.function_words or (not apart and (len(letters) > SHORT or letters in SMALL)):
             break
         end, apart = piece.end(), True
-    while damaged and (junk := JUNK.match(text, end)) is not None:
+    for _ in range(BROKEN_OFF if damaged else 0):
+        junk = JUNK.match(text, end)
+        if junk is None:
+            break
         end = junk.end()
     genitive = GENITIVE.match(text, end)
     end = genitive.end() if genitive is not None else end
