@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests import compiled_sql, forked, postgres
+from tests import compiled_sql, forked, postgres, slow_time
+from tests.slow_time import pytest_terminal_summary  # noqa: F401  a hook of pytest's
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = sys.modules["__main__"]  # a page run by Streamlit's own test takes its place, and a spawned process would run it
@@ -114,7 +115,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what belongs to the quick lane; slow tests of long files are long instead."""
     long = [
         item for item in items
@@ -129,6 +130,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
         if in_lane(item.path) and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
             item.add_marker(pytest.mark.quick)
+    items[:] = slow_time.in_order(items, float(config.getini("timeout")))
 
 
 def pytest_collection_finish() -> None:
@@ -176,6 +178,7 @@ WORKERS = Workers()
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note whose workers are started from here on; a process that the test spawns begins with this program."""
+    slow_time.begin()
     sys.modules["__main__"] = MAIN
     WORKERS.path = item.path
     if os.name == "posix" and "engine.jobs.worker.launch" in sys.modules:
