@@ -2,8 +2,9 @@
 
 `.ci/run` may take ninety minutes and does not know how fast its machine is. `UNDERSTUDY_SLOW_UNTIL` (seconds since
 1970) is when the slow lane stops to begin tests: those left over are skipped, counted and named at the end. Files with
-the longest limits come first, so that none of them begins late; the others begin at another file for each commit
-(`UNDERSTUDY_SLOW_FIRST`, any number), so that no file is always the last. Where neither is set nothing changes.
+tests of longer limits than usual come first, so that none of them begins late; both kinds begin at another file for
+each commit (`UNDERSTUDY_SLOW_FIRST`, any number), so that no file is always the last. Where neither is set nothing
+changes.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ NOT_BEGUN = "not begun: the time of the slow lane was over"
 
 
 def in_order(items: list[pytest.Item], usual: float) -> list[pytest.Item]:
-    """Return the tests, file by file: those of more than the usual limit in seconds first, the longest at the front."""
+    """Return the tests, file by file: files with more than the usual limit in seconds first, each kind by turns."""
     if FIRST not in os.environ:
         return items
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    longest = {path: max(_limit(item, usual) for item in own) for path, own in files.items()}
-    short = [path for path in files if longest[path] <= usual]
-    turn = int(os.environ[FIRST]) % max(1, len(short))
-    long = sorted((path for path in files if longest[path] > usual), key=lambda path: -longest[path])
-    return [item for path in (*long, *short[turn:], *short[:turn]) for item in files[path]]
+    kinds: tuple[list[Path], list[Path]] = ([], [])
+    for path, own in files.items():
+        kinds[max(_limit(item, usual) for item in own) <= usual].append(path)
+    turned = [path for kind in kinds for turn in [int(os.environ[FIRST]) % max(1, len(kind))]
+              for path in (*kind[turn:], *kind[:turn])]  # fmt: skip
+    return [item for path in turned for item in files[path]]
 
 
 def begin(now: Callable[[], float] = time.time) -> None:

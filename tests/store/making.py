@@ -1,7 +1,7 @@
 """Rows a worker would write, for tests of what reads them."""
 
 import pandas as pd
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from engine.dp.guarantee import Guarantee
 from engine.examine.findings.findings import Finding
@@ -102,3 +102,16 @@ def unguard(connection, table):
     for verb in ("update", "delete"):
         of = f" ON {table}" if connection.dialect.name == "postgresql" else ""
         connection.exec_driver_sql(f"DROP TRIGGER {table}_no_{verb}{of}")
+
+
+def edited(store, *statements):
+    """Change rows as somebody could who has the database in hand: without the triggers that would refuse it."""
+    with store.session.db.write() as connection:
+        if connection.dialect.name == "postgresql":
+            question = "SELECT tgname, CAST(tgrelid AS regclass) FROM pg_trigger WHERE NOT tgisinternal"
+            dropped = [f'"{name}" ON {table}' for name, table in connection.execute(text(question))]
+        else:
+            found = connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'"))
+            dropped = [f'"{name}"' for (name,) in found]
+        for statement in (*(f"DROP TRIGGER {one}" for one in dropped), *statements):
+            connection.execute(text(statement))

@@ -1,10 +1,10 @@
 """Answers of an assessment: kept with the corpus, gone with it, never in the audit log."""
 
-import sqlite3
-
 import pytest
+from sqlalchemy import select
 
 from engine.errors import UserError
+from engine.store.database.schema import settings
 from engine.store.store import Store
 from tests.store.conftest import CANARY
 from tests.store.making import finished_run
@@ -16,9 +16,8 @@ def test_answers_are_kept_with_the_corpus_and_go_with_it(store, corpus):
     assert other.assessments.answers(corpus.id) == {"purpose": "Trying a search", "advice": f"Of {CANARY}"}
     other.close()
     store.corpora.delete(corpus.id)
-    with sqlite3.connect(store.session.folder.database) as connection:
-        kept = [row[0] for row in connection.execute("select value from settings where key like 'assessment.%'")]
-    assert kept == []
+    with store.session.db.read() as connection:
+        assert connection.execute(select(settings.c.key).where(settings.c.key.like("assessment.%"))).all() == []
 
 
 def test_the_audit_log_names_fields_and_checksums_and_no_words(store, corpus):

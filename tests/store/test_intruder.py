@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -18,7 +16,7 @@ from engine.store.runs.intruder import acts, chained, looks, reading
 from engine.store.runs.intruder.reading import spread, stretches
 from engine.store.runs.intruder.words import sentences
 from tests.store.conftest import CANARY, made_up
-from tests.store.making import examine, finished_run
+from tests.store.making import edited, examine, finished_run
 
 MEANS = "public search, no colleagues"
 
@@ -228,24 +226,13 @@ def test_marks_of_many_texts_are_compared_by_their_smallest(monkeypatch):
 
 def test_trials_of_an_earlier_edition_are_counted_too(store, corpus, run_id):
     claimed(store, run_id, {})
-    with store.session.db.write() as connection:
-        connection.exec_driver_sql("DROP TRIGGER IF EXISTS intruder_looks_no_delete")
-        connection.exec_driver_sql("DELETE FROM intruder_looks")
+    edited(store, "DELETE FROM intruder_looks")
     again = copied(store, corpus, NOTES)
     assert acting(store, "Ada").draw(again, 40, minutes=5, means=MEANS).look == 2
 
 
 def broken(store):
     return check_logs(store.path).broken
-
-
-def edited(store, *statements):
-    with closing(sqlite3.connect(store.folder.database)) as database:
-        for name in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]:
-            database.execute(f'DROP TRIGGER "{name}"')
-        for statement in statements:
-            database.execute(statement)
-        database.commit()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +250,7 @@ def edited(store, *statements):
         ("UPDATE intruder_trials SET look = 9", "sample was changed"),
         ("UPDATE intruder_texts SET position = 79 WHERE place = 1", "sample was changed"),
         ("DELETE FROM intruder_trials", "was removed"),
-        ("UPDATE intruder_looks SET look = look, marks = x'00'", "count of looks"),
+        ("UPDATE intruder_looks SET look = look, marks = substr(marks, 1, 1)", "count of looks"),
         ("DELETE FROM intruder_looks", "count of looks"),
         ("INSERT INTO intruder_trials SELECT 'i-other00000', run_id, 2, at, actor, minutes, means, drawn_from "
          "FROM intruder_trials", "tells of none"),

@@ -4,13 +4,14 @@ import json
 
 import pandas as pd
 import pytest
+from sqlalchemy import select, update
 
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.label_rules import checked_labels, holders_in_words, label_holders, rare, unusual
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.store.corpora import declarations
-from engine.store.store import Store
+from engine.store.database.schema import corpora
 from tests.store.conftest import MAPPING, made_up
 
 BY_KIND = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=())
@@ -27,6 +28,14 @@ def notes(kinds, holdout_only=None):
 def audited(store, action):
     lines = store.audit.lines()
     return [json.loads(row.detail) | {"actor": row.actor} for row in lines[lines["action"] == action].itertuples()]
+
+
+def of_an_earlier_edition(store, name):
+    """Take one statistic, which an earlier edition did not keep, from the only corpus."""
+    with store.session.db.write() as connection:
+        kept = dict(connection.execute(select(corpora.c.statistics)).scalar_one())
+        del kept[name]
+        connection.execute(update(corpora).values(statistics=kept))
 
 
 def test_nothing_is_public_before_somebody_says_so(store, corpus):
@@ -115,8 +124,7 @@ def test_people_are_counted_and_not_records(store):
     assert store.labels.known(made.id).people["HIV unit"] == "fewer than 3"
     with pytest.raises(UserError, match="one label is held by fewer than 3"):
         store.labels.declare(made.id)
-    with store.session.db.write() as connection:  # a corpus of an earlier edition
-        connection.exec_driver_sql("UPDATE corpora SET statistics = json_remove(statistics, '$.train_label_holders')")
+    of_an_earlier_edition(store, "train_label_holders")
     assert store.labels.holders(made.id) == {"routine": 9, "HIV unit": 1}
 
 
@@ -167,15 +175,12 @@ def test_a_corpus_without_labels_has_no_list_to_declare(store):
     assert store.labels.declare(made.id, ["a"]).declared == ("a",)
 
 
-def test_statistics_of_the_first_edition_lead_to_the_same_counts(tmp_path):
-    store = Store(tmp_path / "w", actor="tester")
+def test_statistics_of_the_first_edition_lead_to_the_same_counts(store):
     made = store.corpora.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
     expected = store.labels.counts(made.id)
-    with store.session.db.write() as connection:
-        connection.exec_driver_sql("UPDATE corpora SET statistics = json_remove(statistics, '$.train_labels')")
+    of_an_earlier_edition(store, "train_labels")
     assert store.corpora.statistics(made.id).train_labels is None
     assert store.labels.counts(made.id) == expected
-    store.close()
 
 
 def test_rules_of_a_list():

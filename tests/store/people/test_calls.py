@@ -17,7 +17,7 @@ NOT_PARTS = {"session", "visit"}
 
 @pytest.fixture
 def workspace(tmp_path: Path):
-    opened = engine.open_workspace(tmp_path / "w")
+    opened = engine.open_workspace(tmp_path / "workspace")
     yield opened
     opened.close()
 

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 
 import engine
-from engine.errors import NotAllowedError, NotFoundError, UserError
+from engine.errors import NotAllowedError, NotFoundError, StorageError, UserError
 from engine.store.people.roles import Role
 
 
 @pytest.fixture
 def workspace(tmp_path: Path):
-    opened = engine.open_workspace(tmp_path / "w")
+    opened = engine.open_workspace(tmp_path / "workspace")
     yield opened
     opened.close()
 
@@ -171,7 +171,10 @@ def test_every_change_stays_and_stands_in_the_audit_log(workspace):
     workspace.people.set("b", "B", ["reviewer"])
     workspace.people.remove("b")
     assert workspace.audit.lines(limit=3)["action"].tolist() == ["roles taken", "roles given", "roles given"]
-    with pytest.raises(SQLAlchemyError), workspace.session.db.write() as connection:
+    with (
+        pytest.raises((SQLAlchemyError, StorageError), match="append-only"),
+        workspace.session.db.write() as connection,
+    ):
         connection.exec_driver_sql("DELETE FROM members")
 
 

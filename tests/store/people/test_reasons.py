@@ -20,7 +20,7 @@ REASON = "is this a stock phrase of letters?"
 
 @pytest.fixture
 def workspace(tmp_path):
-    opened = engine.open_workspace(tmp_path / "w", "tester")
+    opened = engine.open_workspace(tmp_path / "workspace", "tester")
     yield opened
     opened.close()
 
