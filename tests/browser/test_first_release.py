@@ -11,7 +11,7 @@ from tests.browser.test_whole_path import JOB_SECONDS, key, settled, starting
 
 MOST_PRESSES = 15
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(2400)]
 
 
 class Presses:

@@ -26,7 +26,7 @@ from tests.browser.test_whole_path import (
 )  # fmt: skip
 
 OUTPUTS = 4
-pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(2400)]
 
 
 def test_from_a_folder_to_released_text(server, tab, tmp_path):

@@ -24,7 +24,7 @@ from tests.browser.test_whole_path import (
     wait_for,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(2400)]
 OUTPUTS = 8
 
 
