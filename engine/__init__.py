@@ -65,6 +65,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
     "IntruderRule": ("engine.release.policy.policy", "IntruderRule"),
     "MissedRule": ("engine.release.policy.policy", "MissedRule"),
+    "MODEL_USES": ("engine.jobs.models.verdict", "IN_SHORT"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NO_LABELS": ("engine.jobs.planning", "NO_LABELS"),
@@ -244,6 +245,7 @@ if TYPE_CHECKING:
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
+    from engine.jobs.models.verdict import IN_SHORT as MODEL_USES
     from engine.jobs.packs import DECLARED as PACK_DECLARED
     from engine.jobs.planning import NO_LABELS
     from engine.jobs.sweeps import SweepDraft, Wanted
