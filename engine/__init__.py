@@ -174,6 +174,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
     "read_steps": ("engine.store.review.desk.steps", "read_steps"),
     "read_table": ("engine.corpus.readers", "read_table"),
+    "proposed_preset": ("engine.pii.detect.presets", "proposed"),
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "recommended": ("engine.release.wizard", "recommended"),
     "spot_words": ("engine.store.review.spot.words", "sentences"),
@@ -275,6 +276,7 @@ if TYPE_CHECKING:
     from engine.models.prompts.templates import fields_of as template_fields
     from engine.pii.decide.second import ASSUMES as SECOND_ASSUMES
     from engine.pii.detect.presets import presets as detector_presets
+    from engine.pii.detect.presets import proposed as proposed_preset
     from engine.pii.detect.recognisers import catalogue as recognisers
     from engine.pii.detect.settings import CustomPattern, DetectorSettings
     from engine.pii.languages.registry import languages as known_languages
