@@ -65,6 +65,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
     "IntruderRule": ("engine.release.policy.policy", "IntruderRule"),
     "MissedRule": ("engine.release.policy.policy", "MissedRule"),
+    "MODEL_USES": ("engine.jobs.models.verdict", "IN_SHORT"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NO_LABELS": ("engine.jobs.planning", "NO_LABELS"),
@@ -173,6 +174,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
     "read_steps": ("engine.store.review.desk.steps", "read_steps"),
     "read_table": ("engine.corpus.readers", "read_table"),
+    "proposed_preset": ("engine.pii.detect.presets", "proposed"),
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "recommended": ("engine.release.wizard", "recommended"),
     "spot_words": ("engine.store.review.spot.words", "sentences"),
@@ -244,6 +246,7 @@ if TYPE_CHECKING:
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
+    from engine.jobs.models.verdict import IN_SHORT as MODEL_USES
     from engine.jobs.packs import DECLARED as PACK_DECLARED
     from engine.jobs.planning import NO_LABELS
     from engine.jobs.sweeps import SweepDraft, Wanted
@@ -273,6 +276,7 @@ if TYPE_CHECKING:
     from engine.models.prompts.templates import fields_of as template_fields
     from engine.pii.decide.second import ASSUMES as SECOND_ASSUMES
     from engine.pii.detect.presets import presets as detector_presets
+    from engine.pii.detect.presets import proposed as proposed_preset
     from engine.pii.detect.recognisers import catalogue as recognisers
     from engine.pii.detect.settings import CustomPattern, DetectorSettings
     from engine.pii.languages.registry import languages as known_languages

@@ -18,10 +18,9 @@ workspace = guard()
 st.title("Pools", anchor=False, help=meaning("pool", "prompt pack"))
 st.markdown(
     "Text that a large model, or people, made elsewhere can be chosen here by private records, under a proven bound. "
-    "Write prompts that hold nothing private, have them answered anywhere, bring the answers back, and plan a run of "
-    "“Choose from texts made elsewhere”. A public corpus will do as well. Nothing is connected from this page: files "
-    "go and come by your hand."
+    "Nothing is connected from this page: files go and come by your hand."
 )
+pool_view.steps()
 st.caption(
     "It helps where no model here writes this kind of text: on 300 abstracts that were unlike what the built-in model "
     "knows, texts chosen from public abstracts came nearest to the private ones of the three methods measured. "
@@ -30,10 +29,14 @@ st.caption(
 corpus = current_corpus(workspace)
 view = pool_view.choose()
 if view == pool_view.PROMPTS:
+    st.subheader("1 · What leaves", anchor=False)
     pool_pack.draw(workspace, corpus)
 elif view == pool_view.LEFT:
+    st.subheader("2 · Run it elsewhere", anchor=False)
     pool_packs.draw(workspace)
 else:
-    pool_listed.draw(workspace, corpus)
-    st.subheader("Bring text in", anchor=False)
+    st.subheader("3 · Bring it back", anchor=False)
     pool_upload.draw(workspace)
+    st.subheader("4 · Choose", anchor=False)
+    pool_listed.draw(workspace, corpus)
+    pool_view.to_plan(workspace, corpus)

@@ -81,6 +81,12 @@ def read_table(
         return plain(pq.read_table(source, columns=list(columns) if columns else None, filters=filters).to_pandas())
 
 
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return what a table's columns are called; no row is read."""
+    with table_errors(), files.readable(path) as source:
+        return tuple(pq.read_schema(source).names)
+
+
 def read_rows(path: Path, positions: Sequence[int]) -> pd.DataFrame:
     """Return the rows at these positions, in this order, in milliseconds."""
     if not len(positions):

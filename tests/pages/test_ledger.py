@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import sqlite3
 
+import pandas as pd
+
 from pages._ui.ledger import names as ledger_names
+from pages._ui.parts import wrapped
 
 
 def words(app, *kinds: str) -> str:
@@ -214,3 +217,28 @@ def test_lines_and_events_are_filtered_by_kind(seeded, visit):
     app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
     app.button_group(key="ledger.kinds").select("release").run()
     assert set(next(f.value for f in app.dataframe if "In use after" in f.value)["What"]) == {"Released"}
+
+
+LONG = "What the ward's teaching group asked for in May, by labels"
+
+
+def test_a_long_name_is_read_whole_in_every_table(small, open_page, add_run):
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "Soup."}])
+    audit_of = [frame for frame in open_page("ledger").dataframe if str(frame.key).startswith("ledger.audit")]
+    assert [frame.proto.row_height for frame in audit_of] == [wrapped.LINE]
+    workspace.runs.describe(run, name=LONG, note="")
+    for state, key in (({}, "ledger.audit"), (WHOLE, "ledger.events")):
+        frame = next(one for one in open_page("ledger", **state).dataframe if str(one.key).startswith(key))
+        assert any(LONG in str(cell) for cell in frame.value.to_numpy().ravel()), key
+        assert frame.proto.row_height == wrapped.ROW, key
+        drawn = json.loads(frame.proto.columns)
+        assert all(drawn[name].get("width") for name in frame.proto.column_order), key  # none is left to be squeezed
+
+
+def test_rows_are_as_high_as_their_longest_cell_needs():
+    frame = pd.DataFrame({"Run": ["a" * 10, "b" * 40], "ε": ["1", "2" * 99]})
+    assert wrapped.row_height(frame, {"Run": 300}) == wrapped.LINE
+    assert wrapped.row_height(frame, {"Run": 120}) == wrapped.ROW
+    assert wrapped.row_height(frame, {"Run": 300, "ε": 60}) == wrapped.ROW
+    assert wrapped.row_height(frame.iloc[:0], {"Run": 1}) == wrapped.LINE

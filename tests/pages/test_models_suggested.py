@@ -34,6 +34,10 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     table = next(frame.value for frame in app.dataframe if "500 texts" in frame.value)
     assert len(table) == 1 + 10
     assert table["Model"][0] == "Built-in, for trying out"
+    uses = dict(zip(table["Model"], table["Good enough for"], strict=True))
+    assert uses["Built-in, for trying out"] == "trying out"
+    assert uses["SmolLM2-135M"] == "training it here"  # follows no instructions
+    assert uses["Qwen2.5-0.5B-Instruct"] == "writing by request"
     told_of = {here.partition(" · ")[2] for here in table["On this machine"]}
     assert told_of >= {"largest that fits", "a first try"}
     assert "apache-2.0" in set(table["Licence"])

@@ -51,6 +51,26 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     assert app.button(key="pool.pack.write").disabled  # nothing was declared
 
 
+def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_page):
+    app = open_page("pool")
+    shown = words(app, "markdown")
+    steps = [
+        f"**{n} · {name}**" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
+    ]
+    assert [step for step in steps if step in shown] == steps
+    parts = {view: words(open_page("pool", **state), "subheader") for view, state in
+             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", {}), ("4 · ", {}))}  # fmt: skip
+    assert all(number in part for number, part in parts.items())
+    assert [b for b in app.button if b.key == "pool.plan"] == []  # nothing to choose from yet
+    rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
+    small.open().pools.import_file(rows.encode(), "p.jsonl", name="gardens", **MADE)
+    app = open_page("pool")
+    app.button(key="pool.plan").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Plan"
+    assert app.session_state[method_cards.CHOICE] == "dp-select"
+
+
 def test_a_pack_is_logged_once_it_is_declared_and_other_words_are_declared_anew(seeded, visit):
     app = visit("pool", **PROMPTS)
     app.text_area(key="pool.pack.topics").set_value("late parcels").run()

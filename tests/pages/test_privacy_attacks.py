@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from engine.dp.guarantee import Guarantee
 from engine.examine.stats import roc
 from engine.studies import get_study
+from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy import studies as privacy_studies
 from tests.studies import rerun_world
 
@@ -315,3 +318,15 @@ def test_a_study_of_both_runs_method_is_drawn_beside_itself(seeded, visit):
         connection.execute(runs.update().where(runs.c.id == seeded.other).values(method="filter"))
     add_study(seeded, "canary-audit", {"bounds": bounds(0.4, "no violation seen")}, method="filter")
     visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Canaries and audit"})
+
+
+def test_only_attacks_that_can_be_drawn_are_offered(found):
+    few = attack("few", "Planted details", 3.0)  # the clearest, with one point of a curve
+    few["roc"] = few["roc"].head(1)
+    given = tables(found, few)
+    side = SimpleNamespace(attacks=given["attacks"], roc=given["roc"])
+    assert next(iter(privacy_chart.titles([side]))) == "ngram"  # the clearest of those that are drawn
+    assert "few" not in privacy_chart.titles([side])
+    whole = tables(found, attack("few", "Planted details", 3.0))
+    assert next(iter(privacy_chart.titles([SimpleNamespace(**whole)]))) == "few"
+    assert privacy_chart.titles([SimpleNamespace(attacks=None, roc=None)]) == {}

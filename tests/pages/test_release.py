@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
+from pages._ui.parts import wrapped
 from pages._ui.release import records as release_records
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
@@ -250,6 +253,18 @@ def test_one_record_without_risk(seeded, visit, add_run):
     assert decision(app, "next").disabled
     app.button(key=f"release.rest.all.{run}").click().run()
     assert workspace.runs.approval_counts(run)["approved"] == 1
+
+
+def test_the_text_is_the_wide_column_and_is_read_over_several_lines(seeded, visit, add_run):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, [{"text": "A record of many words. " * 20, "label": "dis*charged"}])
+    app = visit("release", **{"_ui.run": run})
+    table = app.dataframe[0]
+    assert list(table.value.columns) == ["Decision", "Text"]
+    widths = {name: one.get("width") for name, one in json.loads(table.proto.columns).items()}
+    assert widths["Text"] > 2 * widths["Decision"]
+    assert table.proto.row_height == wrapped.ROW
+    assert "dis\\*charged" in everything(app)  # the label stands beside the text, escaped
 
 
 def test_record_text_is_only_plain_table_text(seeded, visit, add_run):

@@ -71,6 +71,21 @@ class TestReview:
         assert workspace.review.detector_settings(small.bare).preset == "legal"
         assert [job.kind for job in workspace.jobs.all()] == ["detect"]
 
+    def test_a_kind_of_text_is_proposed_and_a_person_accepts_it(self, small, open_page):
+        workspace = small.open()
+        assert not [b for b in open_page("review", bare=True).button if b.key == "review.first.proposed"]
+        workspace.descriptions.declare(small.bare, "discharge letter", "en", "clinical")
+        app = open_page("review", bare=True)
+        kind = f"review.first.preset.{small.bare}"
+        assert app.radio(key=kind).value == "general"  # nothing changed by itself
+        assert "no record was read for it" in words(app)
+        app.button(key="review.first.proposed").click().run()
+        assert app.radio(key=kind).value == "clinical"
+        assert not [b for b in app.button if b.key == "review.first.proposed"]
+        assert workspace.review.detector_settings(small.bare).preset == "general"
+        app.button(key="review.detect.start").click().run()
+        assert workspace.review.detector_settings(small.bare).preset == "clinical"
+
     def test_findings_are_compared_with_the_files_own_marks(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
         app.button(key="review.gold.compare").click().run()

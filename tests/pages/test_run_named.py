@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from engine.store import queue
-from tests.pages.small import HOSTILE, words
+from pages._ui.current import run_names
+from pages._ui.texts import method_name
+from tests.pages.small import HOSTILE, drawn_table, words
 
 
 def examination(workspace, run_id, **progress):
@@ -92,3 +94,25 @@ def test_a_method_that_asks_for_no_model_is_not_said_to_have_used_one(small, ope
     for method, named in (("surrogate", False), ("filter", True)):
         run = add_run(workspace, small.corpus, [{"text": "Soup."}], method=method, title=method)
         assert ("Model: " in words(open_page("run", **{"_ui.run": run}))) == named
+
+
+def history(app):
+    """Return the rows of the table of all runs."""
+    return [row for row in drawn_table(words(app)) if "Kept" in row]
+
+
+def test_the_history_calls_each_run_what_its_picker_calls_it(small, open_page, add_run):
+    workspace = small.open()
+    runs = [add_run(workspace, small.corpus, [{"text": "Soup."}]) for _ in range(3)]
+    for run in runs:
+        workspace.runs.describe(run, name="For the board, as it asked in May", note="")
+    labels = run_names(workspace.runs.all(small.corpus))
+    listed = history(open_page("run"))
+    assert [row["Run"] for row in listed] == list(labels.values())  # newest first, whole, the twins numbered
+    assert len({row["Run"] for row in listed}) == 3
+    assert {row["Method"] for row in listed} == {method_name(workspace.runs.get(runs[0]))}
+    for run in runs:  # without a name of its own a run is called by its method, which needs no second column
+        workspace.runs.describe(run, name="", note="")
+    by_method = history(open_page("run"))
+    assert "Method" not in by_method[0]
+    assert all(row["Run"].startswith(method_name(workspace.runs.get(runs[0]))) for row in by_method)

@@ -260,6 +260,15 @@ def test_nothing_to_leak_is_told_from_not_known(why: str | None, passed: bool | 
     found, verdict = line("research", "direct-identifiers", rows)
     assert found.passed is passed
     assert verdict.passed is (passed is True)
+    assert "span" not in found.sentence
+    assert ("mark" in found.sentence) is bool(why)
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_the_gate_speaks_of_marks_as_the_pages_do(policy: Policy) -> None:
+    for facts in (replace(GOOD, stale=True), replace(GOOD, examined=False), GOOD):
+        for rule in evaluate(policy, good_findings(), facts).rules:
+            assert "span" not in f"{rule.title} {rule.sentence} {rule.remedy}".lower()
 
 
 @pytest.mark.parametrize("policy", ["internal", "research", "public"])

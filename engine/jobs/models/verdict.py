@@ -24,6 +24,9 @@ USES = {
     "read five of its texts first.",
 }
 
+IN_SHORT = {"builtin": "trying out", "plain": "training it here", "instruct": "writing by request"}
+"""The same as `USES`, for a cell of a table."""
+
 
 def verdict(info: ModelInfo, specs: Sequence[MethodSpec]) -> str:
     """Return the line: what for, in which language as far as that is known, and with how many of the methods.

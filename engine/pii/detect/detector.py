@@ -108,14 +108,14 @@ class RecordDetector:
                 row += [_made(t.start, t.end, t.label, t.score, "tagger") for t in found]
         for row, text in zip(tagged, texts):
             cancel.check(stop)
-            row[:] = [plain_words.doubted(text, s) for s in row]
+            row[:] = [plain_words.doubted(text, plain_words.without_field(text, s)) for s in row]
             ruled = self.rules.find(text)
             row += ruled if self.tagger is None else plain_words.held_back(text, ruled)
             row[:] = self.preset.held(text, [s for s in row if not plain_words.names_nobody(text, s)])
             row += self.known.find(text) + self._lists(text)
         self._add_spacy(texts, tagged)
         resolved = [choose_spans(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
-        return [[s for s in row if self._counts(t, s)] for t, row in zip(texts, resolved)]
+        return [[plain_words.without_field(t, s) for s in row if self._counts(t, s)] for t, row in zip(texts, resolved)]
 
     def _counts(self, text: str, span: Span) -> bool:
         """Return whether a span may stay: the custodian's own lists always, a rest of function words never."""

@@ -29,6 +29,8 @@ DATED = regex.compile(
     regex.I,
 )
 
+WORDS = regex.compile(r"\p{Lu}?\p{Ll}+|\p{Lu}+")  # also those of `patientNr` and `ward_round`
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -36,7 +38,8 @@ class Preset:
 
     `least_digits`: digits that a code needs which the tagger alone found. `least_scores`: the score that a
     tagger's span of a label needs. `suggest_lone_names`: whether a name of one word waits in scholarly prose
-    (`engine.pii.detect.plain.register`). None of these touches what a person listed.
+    (`engine.pii.detect.plain.register`). None of these touches what a person listed. `told_by`: words in the name of
+    a corpus, of its columns or of its public labels that tell this kind of text.
     """
 
     id: PresetName
@@ -48,6 +51,7 @@ class Preset:
     suggest_lone_names: bool = False
     least_digits: int = 0
     least_scores: dict[str, float] = field(default_factory=dict)
+    told_by: frozenset[str] = frozenset()
 
     def held(
         self, text: str, spans: Iterable[Span], *, dated: regex.Pattern[str] = DATED, english: bool = True
@@ -92,7 +96,17 @@ def presets() -> dict[str, Preset]:
     return {name: _read(name) for name in PRESETS}
 
 
+def proposed(said: Iterable[str]) -> PresetName | None:
+    """Return the preset that public words tell: a corpus' name and declared kind, its columns, its declared labels.
+
+    None where no word tells one, or two presets are told.
+    """
+    words = {word.casefold() for one in said for word in WORDS.findall(one)}
+    told = [preset.id for preset in presets().values() if words & preset.told_by]
+    return told[0] if len(told) == 1 else None
+
+
 def _read(name: PresetName) -> Preset:
     given: dict[str, Any] = yaml.safe_load((FOLDER / "presets" / f"{name}.yaml").read_text(encoding="utf-8"))
-    given |= {k: frozenset(given.get(k, ())) for k in ("suggest_labels", "suggest_recognisers")}
+    given |= {k: frozenset(given.get(k, ())) for k in ("suggest_labels", "suggest_recognisers", "told_by")}
     return Preset(id=name, **given)

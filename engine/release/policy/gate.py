@@ -137,10 +137,10 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
         line = _line(rule, None, None, "Not measured yet.")
         return replace(line, remedy=AGAIN) if facts.run_stale else line
     if facts.stale:
-        line = _line(rule, None, None, "The findings are older than the records or spans they describe.")
+        line = _line(rule, None, None, "The findings are older than the records or marks they describe.")
         return replace(line, remedy=AGAIN) if facts.run_stale else line
     if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
-        return _line(rule, None, True, f"There is nothing to leak: {why}.")
+        return _line(rule, None, True, f"There is nothing to leak: {_in_words(str(why))}.")
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
         return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":
@@ -197,7 +197,12 @@ def _why(main: Finding, other: Finding | None) -> str:
     """Return why a number is missing, in the words the examination left."""
     blame = main if not _finite(main.value) or other is None else other
     why = str(blame.settings.get("why") or "no reason was recorded").rstrip(".")
-    return f"Could not be estimated: {why}."
+    return f"Could not be estimated: {_in_words(why)}."
+
+
+def _in_words(why: str) -> str:
+    """Return a reason of the examination as the pages speak: what it calls a span is a mark in the text."""
+    return why.replace("gold spans", "the marks that came with the file").replace("span", "mark")
 
 
 def _compared(rule: Rule, main: Finding, other: Finding | None) -> float | None:
@@ -362,7 +367,7 @@ def _current(facts: GateFacts) -> RuleVerdict:
             AGAIN if facts.run_stale else EXAMINE,
         )
         return replace(line, passed=None)
-    said = "Records, spans or settings changed after the examination." if facts.stale else (
+    said = "Records, marks or settings changed after the examination." if facts.stale else (
         "The findings describe the records as they are now.")  # fmt: skip
     again = AGAIN if facts.run_stale else "Examine the run again."
     return fact_line("current", title, not facts.stale, said, again)

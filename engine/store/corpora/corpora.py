@@ -231,6 +231,12 @@ class Corpora:
             found.update({r.record_id: r.position for r in connection.execute(part)})
         return [found[i] for i in ids if i in found]
 
+    def columns(self, corpus_id: str) -> tuple[str, ...]:
+        """Return what the columns are called that were kept besides those with a role; no row is read."""
+        from engine.store.records import PLAIN, column_names
+
+        return tuple(name for name in column_names(self.session.folder.records(corpus_id)) if name not in PLAIN)
+
     def frame(self, corpus_id: str, split: str | None = None, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return all records of a corpus or of one part, in file order."""
         frame = read_table(self.session.folder.records(corpus_id), columns)

@@ -21,7 +21,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "assessments": _each(READ, "answers make") | _each(MANAGE, "keep"),
     "audit": _each(READ, "breaks count export lines outside untrue verify") | _each(MANAGE, "note"),
     "bulk": _each(READ, "count recognisers") | _each(REVEAL, "draw") | _each(REVIEW, "decide"),
-    "corpora": _each(READ, "all get population samples statistics")
+    "corpora": _each(READ, "all columns get population samples statistics")
     | _each(REVEAL, "frame records")
     | _each(MANAGE, "declare_labels delete import_file import_sample import_table preview rename subkey"),
     "descriptions": _each(READ, "get") | _each(MANAGE, "declare"),

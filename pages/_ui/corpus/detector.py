@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import LABELS, DetectorSettings, detector_presets, known_languages
+from engine import LABELS, DetectorSettings, detector_presets, known_languages, proposed_preset
 from pages._ui import states
 from pages._ui.corpus import detector_patterns
 from pages._ui.language import mark, tr
@@ -34,11 +34,45 @@ def first_time(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> Non
             )
         )
         saved = workspace.review.detector_settings(corpus.id)
-        chosen = _preset(saved, f"review.first.preset.{corpus.id}")
+        kind = f"review.first.preset.{corpus.id}"
+        chosen = _preset(saved, kind)
         spoken = _language(saved, f"review.first.language.{corpus.id}")
-        start_button(workspace, corpus, preset=chosen, language=spoken)
+        fits = _fitting(workspace, corpus, chosen)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            start_button(workspace, corpus, preset=chosen, language=spoken)
+            if fits:
+                st.button(
+                    tr("Choose “{preset}”", preset=detector_presets()[fits].title),
+                    key="review.first.proposed",
+                    icon=":material/lightbulb:",
+                    on_click=_choose,
+                    args=(kind, fits),
+                )
+        if fits:
+            st.caption(
+                tr(
+                    "“{preset}” is proposed by what this corpus, its columns or its public labels are called; no "
+                    "record was read for it.",
+                    preset=detector_presets()[fits].title,
+                )
+            )
     with st.expander(tr("Detector settings"), icon=":material/tune:", key="review.first.settings"):
         panel(workspace, corpus, start=False)
+
+
+def _fitting(workspace: engine.Workspace, corpus: engine.CorpusSummary, chosen: str) -> str:
+    """Return the preset that public words about the corpus tell, empty where none is told or it is chosen."""
+    declared = workspace.descriptions.get(corpus.id)
+    said = [corpus.name, *workspace.corpora.columns(corpus.id), *workspace.labels.public(corpus.id)]
+    if declared is not None:
+        said += [declared.kind, declared.domain]
+    told = proposed_preset(said)
+    return "" if told is None or told == chosen else told
+
+
+def _choose(key: str, preset: str) -> None:
+    """Choose a preset in place of the person, who pressed its button; a callback."""
+    st.session_state[key] = preset
 
 
 def _expected(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> float:

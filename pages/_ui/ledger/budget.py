@@ -17,7 +17,7 @@ from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
-from pages._ui.parts import rows
+from pages._ui.parts import rows, wrapped
 from pages._ui.parts.pager import offset_of, pager
 from pages._ui.parts.sliders import slider
 from pages._ui.plan.promise import wait
@@ -300,7 +300,8 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     at = rows.chosen(
         shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "δ", "In use after"),
-        widths={"Line": 42, "When": 125, "What": 140, "Run": 260, "ε": 45, "δ": 60, "In use after": 80},
+        widths={"Line": 42, "When": 125, "What": 155, "Run": 300, "ε": 45, "δ": 60, "In use after": 80},
+        wraps=("What", "Run"),
         alt="Lines of the ledger, latest first; a line is shown in full below",
     )  # fmt: skip
     rows.in_full({name: shown[name].iloc[at] for name in ("What", "Run", "Sentence", "Protects", "Who")},
@@ -366,10 +367,17 @@ def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     if not found:
         return
     st.markdown("**Runs with a guarantee**")
-    st.dataframe(pd.DataFrame(found), hide_index=True, alt="Claims, recomputed totals and noisy answers, a row a run",
-                 column_config={name: st.column_config.TextColumn(alignment="right")
-                                for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
+    _whole(pd.DataFrame(found), {"Run": 310, "State": 180}, right=("Claimed ε", "Recomputed ε"),
+           alt="Claims, recomputed totals and noisy answers, a row a run")  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
+
+
+def _whole(frame: pd.DataFrame, widths: Mapping[str, int], *, right: tuple[str, ...], alt: str) -> None:
+    """Draw a frame in which the columns that have a width are read whole."""
+    columns = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}
+    columns |= {name: st.column_config.TextColumn(width=widths.get(name), alignment="right") for name in right}
+    high = wrapped.row_height(frame, widths)
+    st.dataframe(frame, hide_index=True, row_height=high, alt=alt, column_config=columns)
 
 
 def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> list[dict[str, object]]:
@@ -427,7 +435,8 @@ def overview(workspace: engine.Workspace) -> None:
             }
         )
     if found:
-        st.dataframe(pd.DataFrame(found), hide_index=True, alt="Budgets, a row a corpus")
+        _whole(pd.DataFrame(found), {"Corpus": 190, "People": 220, "Left, ε": 120}, right=("Left, ε", "Formal total"),
+               alt="Budgets, a row a corpus")  # fmt: skip
         st.caption("Corpora with the same entry under People share one budget.")
 
 

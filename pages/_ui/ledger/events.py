@@ -100,6 +100,7 @@ def timeline(frame: pd.DataFrame) -> None:
     at = rows.chosen(
         shown, key="ledger.events", ids=ids,
         widths={"When": 125, "What": 90, "Details": 370, "Effect on the formal total": 195},
+        wraps=("Details", "Effect on the formal total"),
         alt="Uses and releases of private text, latest first; one is shown in full below",
     )  # fmt: skip
     rows.in_full({name: shown[name].iloc[at] for name in ("What", "Details", "Effect on the formal total")},
@@ -184,7 +185,7 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
         shown = audit_table(page, ledger_names.read(workspace))
         at = rows.chosen(
             shown, key="ledger.audit", ids=[str(line) for line in shown["Line"]],
-            widths={"Line": 45, "When": 125, "Who": 85, "What": 160, "About": 150, "Details": 170},
+            widths={"Line": 45, "When": 125, "Who": 95, "What": 190, "About": 300}, wraps=("Who", "What", "About"),
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
         order = ("What", "About", "Details", "Who", "Id", "Chained hash")

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import LANGUAGE_NAMES
+from engine import LANGUAGE_NAMES, MODEL_USES
 from pages._ui.models import cards as models_cards
 from pages._ui.models import language as models_language
 from pages._ui.models import suggested as models_suggested
@@ -34,13 +34,14 @@ class Row:
 
 
 COLUMNS = {
-    "Model": 150,
-    "On this machine": 140,
-    "Memory": 128,
-    "500 texts": 76,
-    "Languages": 75,
-    "Licence": 88,
+    "Model": 152,
+    "Good enough for": 116,
+    "On this machine": 126,
+    "Memory": 114,
+    "500 texts": 66,
+    "Languages": 80,
 }
+CELLS = (*COLUMNS, "Licence")  # the card below says it whole
 
 
 def draw(
@@ -83,9 +84,9 @@ def _table(rows: Sequence[Row], at: int) -> None:
     if st.session_state.get(key, {}).get("selection", {}).get("rows") not in (None, [at]):
         st.session_state[key] = {"selection": {"rows": [at]}}  # chosen by a click on a cell, or by an import
     st.dataframe(
-        pd.DataFrame([row.cells for row in rows], columns=list(COLUMNS)),
+        pd.DataFrame([row.cells for row in rows], columns=list(CELLS)),
         key=key, on_select=selected, selection_mode=("single-row-required", "single-cell"),
-        selection_default={"selection": {"rows": [at]}}, hide_index=True,
+        selection_default={"selection": {"rows": [at]}}, hide_index=True, column_order=list(COLUMNS),
         height=HEAD + ROW * min(len(rows), MOST), row_height=ROW,
         alt="Language models here and suggested; a row shows its model below",
         column_config={
@@ -100,6 +101,8 @@ def _table(rows: Sequence[Row], at: int) -> None:
 
 SHORT = {"best": "largest that fits", "first": "a first try"}
 HELP = {
+    "Good enough for": "“Training it here”: it follows no instructions, so a method trains it, or lets it write on. "
+    "“Writing by request”: it follows instructions; how well, five of its texts show",
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Memory": "What its weights take, and whether this machine can run it",
     "500 texts": "About how long 500 texts would take while nothing else runs; the self-test measures",
@@ -125,15 +128,20 @@ def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
     languages = LANGUAGE_NAMES["en"] if info.id == BUILTIN else "–"
     return Row(
         info.id,
-        (name, f"{place}, {state}", memory, "–", languages, info.licence or "–"),
+        (name, _use(info), f"{place}, {state}", memory, "–", languages, info.licence or "–"),
     )
+
+
+def _use(info: engine.ModelInfo) -> str:
+    """Return what a model is good enough for in a few words, by how it is asked."""
+    return "nothing, until repaired" if info.problem else MODEL_USES[info.prompts]
 
 
 def _offered(one: engine.Suggestion) -> Row:
     """Return the line of an open model that could be fetched."""
     role = SHORT.get(one.role)
     return Row(one.offer.hub, (
-        one.offer.hub.partition("/")[2], f"no · {role}" if role else "no",
+        one.offer.hub.partition("/")[2], MODEL_USES[one.offer.prompts], f"no · {role}" if role else "no",
         f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
         models_suggested.time(one, short=True),
         _languages(one.offer.languages), one.offer.licence,

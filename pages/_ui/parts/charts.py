@@ -86,7 +86,10 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
     )
     step = max(1, len(rows) // 6)
     marked = list(range(0, len(rows), step))
-    figure.update_xaxes(title=tr("Words"), tickvals=marked, ticktext=[number(rows[place][0]) for place in marked])
-    figure.update_yaxes(title=tr("Records"))
+    figure.update_xaxes(  # a bar begins at the number below its left edge
+        title=tr("Words in one record"), tickvals=[place - 0.5 for place in marked],
+        ticktext=[number(rows[place][0]) for place in marked], range=[-0.6, len(rows) - 0.4],
+    )  # fmt: skip
+    figure.update_yaxes(title=tr("Records of this length"))
     figure.update_layout(bargap=0.05)
     frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)

@@ -1,4 +1,4 @@
-"""A table of one line a row; a click on a row, or on one of its cells, chooses it, and the page shows it below.
+"""A table whose rows are chosen; a click on a row, or on one of its cells, chooses it, and the page shows it below.
 
 How to use:
     at = rows.chosen(frame, key="ledger.lines", widths={"When": 125, ...}, alt="…")
@@ -12,10 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest
 from pages._ui.texts import plain
 
-ROW, HEAD, MOST = 35, 36, 10  # pixels of a row and of the headings; rows that are seen at once
+HEAD, MOST, TALL = 36, 10, 7  # pixels of the headings; rows that are seen at once, and where they are tall
 
 
 def chosen(
@@ -25,6 +26,7 @@ def chosen(
     widths: Mapping[str, int],
     alt: str,
     right: Collection[str] = (),
+    wraps: Collection[str] = (),
     helps: Mapping[str, str] | None = None,
     ids: Sequence[str] | None = None,
     at: int = 0,
@@ -35,9 +37,12 @@ def chosen(
     Args:
         frame: one row at least. key: of the choice; the frame's own has a digest of its rows behind it.
         widths: column -> pixels, in the order they are drawn. right: columns set to the right.
+        wraps: columns that are never cut: where a cell is longer than its column, all rows are higher.
         ids: what each row stands for, so that the choice follows it; its number where there is none.
         at: the row that is open at first. most: rows that are seen without scrolling inside.
     """
+    high = wrapped.row_height(frame, {name: widths[name] for name in wraps})
+    most = most if high == wrapped.LINE else min(most, TALL)
     names = [str(number) for number in range(len(frame))] if ids is None else list(ids)
     drawn, kept = f"{key}.{digest([*names, *frame.iloc[:, 0]])}", f"{key}.open"
     last = st.session_state.get(kept)
@@ -54,7 +59,7 @@ def chosen(
     st.dataframe(
         frame, key=drawn, on_select=selected, selection_mode=("single-row-required", "single-cell"),
         selection_default={"selection": {"rows": [row]}}, hide_index=True, column_order=list(widths),
-        height=HEAD + ROW * min(len(frame), most), row_height=ROW, alt=alt,
+        height=HEAD + high * min(len(frame), most), row_height=high, alt=alt,
         column_config={
             name: st.column_config.TextColumn(
                 width=width, alignment="right" if name in right else None, help=(helps or {}).get(name)

@@ -3,18 +3,32 @@
 How to use:
     wrapped.table(frame)                                    # few rows, words of this program or of a policy
     st.dataframe(frame, row_height=wrapped.ROW, ...)        # many rows: each three lines high
+    high = wrapped.row_height(frame, {"Run": 290})          # so high that what stands under Run is read whole
 Record text never goes through `table`: it is Markdown, escaped or not.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from pages._ui.texts import plain
 
-ROW = 64  # pixels; above 60 a frame's cells wrap, and this shows three lines
+ROW, LINE = 64, 35  # pixels; above 60 a frame's cells wrap, and this shows three lines; below it they show one
+LETTER, EDGE = 5.3, 17  # pixels of a letter in a cell, about, and of what is left free at its two sides
 NO_BREAK = "\u00a0"  # a space at which no line ends
+
+
+def row_height(frame: pd.DataFrame, widths: Mapping[str, int]) -> int:
+    """Return how high a frame's rows stand, in pixels: one line, or more where a cell is longer than its column.
+
+    Args:
+        widths: column -> pixels, of those whose cells must be read whole.
+    """
+    cells = [(len(str(cell)), width) for name, width in widths.items() for cell in frame[name]]
+    return ROW if any(LETTER * letters + EDGE > width for letters, width in cells) else LINE
 
 
 def table(frame: pd.DataFrame, *, right: tuple[str, ...] = (), bold: str = "") -> None:

@@ -21,8 +21,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
     if not pools:
         states.empty(
             "No pool yet",
-            "Write prompts (above) and have them answered by any model anywhere, or bring in a public corpus "
-            "of the same kind of text below.",
+            "Write prompts and have them answered by any model anywhere, or bring in a public corpus of the same kind "
+            "of text above.",
             key="pool.none",
         )
         return

@@ -47,7 +47,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
     except (engine.UserError, engine.NotFoundError) as error:
         states.failed("No prompts can be written", str(error), "Nothing left. Change the words, or choose another run.")
         return
-    st.subheader("What leaves", anchor=False)
+    st.markdown("**Everything that leaves**")
     st.caption(
         f"{count_of(len(draft.prompts), 'prompt')}, {number(draft.characters)} characters, and nothing else: no "
         "record, no count, no name of a corpus."

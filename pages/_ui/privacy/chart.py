@@ -46,10 +46,12 @@ def _pending(workspace: engine.Workspace, run_id: str) -> bool:
 
 def titles(sides: Sequence[Examined]) -> dict[str, str]:
     """Return the attacks that can be drawn by id, clearest first."""
+    from engine.figures.privacy.membership import drawable
+
     found: dict[str, str] = {}
     for side in sides:
         if side.attacks is not None and side.roc is not None:
-            drawn = set(side.roc["attack"])
+            drawn = set(drawable(side.roc, side.attacks, list(side.roc["attack"].unique())))
             found |= {
                 k.attack: k.title for k in judge_attacks(side.attacks) if k.attack in drawn and k.attack not in found
             }
@@ -70,7 +72,8 @@ def pick(sides: Sequence[Examined], *, key: str, first: int = FIRST) -> list[str
     st.session_state[key] = kept(st.session_state.get(key), list(known), list(known)[:first])
     picked: list[str] = st.multiselect(
         "Attacks drawn", list(known), key=key, max_selections=MOST, format_func=lambda name: known[name],
-        persist_state="session", help="The clearest first.",
+        persist_state="session",
+        help="The clearest first. An attack on too few to draw a curve stands in the table of “Membership” alone.",
     )  # fmt: skip
     return picked
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 import engine
 from engine import Sentence, privacy_verdict, ranked_sentences, show_measure
+from pages._ui.corpus import called
 from pages._ui.parts import loading
 from pages._ui.privacy.data import Examined
 from pages._ui.sign_in.closed import lacks
@@ -46,8 +47,10 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
         said_of = [sentences(side) for side in sides]
         readers = [workspace.releases.audience(side.run.id) for side in sides]
     _head(workspace, sides, readers)
+    names = [called.noun(workspace, side.run.corpus_id) for side in sides]
     with st.container(border=True, key="privacy.verdict", gap="small"):
-        for column, side, said in zip(st.columns(len(sides), gap="medium"), sides, said_of, strict=True):
+        columns = st.columns(len(sides), gap="medium")
+        for column, side, said, name in zip(columns, sides, said_of, names, strict=True):
             with column:
                 if len(sides) > 1:
                     st.markdown(f"**{plain(side.name)}**")
@@ -55,9 +58,10 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                     icon, word, colour = LEVELS[sentence.level]
                     if sentence.finding == "guarantee" and sentence.level == "leak":
                         icon, word, colour = BROKEN
-                    lines = [line for line in sentence.more.split("\n") if line]
+                    text, under = (called.said(name, part) for part in (sentence.text, sentence.more))
+                    lines = [line for line in under.split("\n") if line]
                     more = "".join(f"  \n:small[:gray[{plain(line)}]]" for line in lines)
-                    st.markdown(f":{colour}[{icon} **{word}**] · {plain(sentence.text)}{more}")
+                    st.markdown(f":{colour}[{icon} **{word}**] · {plain(text)}{more}")
                 if side.attacks is None:
                     _again(workspace, side)
 
@@ -72,14 +76,15 @@ def _head(workspace: engine.Workspace, sides: Sequence[Examined], readers: Seque
             if found.wider is not None:
                 first, *others = found.missing
                 corpus = workspace.corpora.get(side.run.corpus_id)
+                noun = called.noun(workspace, corpus.id)
                 if said := not_shown(first, side, corpus, found.wider, len(others)):
-                    st.caption(plain(said))
+                    st.caption(plain(called.said(noun, said)))
                     continue
                 more = f" {count_of(len(others), 'more rule')} stand in the way." if others else ""
                 more = more.replace("1 more rule stand", "1 more rule stands")
                 st.caption(
                     f"Not for more readers ({plain(found.wider.title)}): the rule “{plain(first.title)}” is not met. "
-                    f"{plain(first.sentence)}{more}"
+                    f"{plain(called.said(noun, first.sentence))}{more}"
                 )
         st.caption(
             "By the policies of the Release page. These answers assume that a person approves each record, signs, and "

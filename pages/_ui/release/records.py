@@ -11,15 +11,18 @@ import streamlit as st
 
 import engine
 from pages._ui.language import mark, sentence, tr, trn
+from pages._ui.parts import wrapped
 from pages._ui.parts.highlight import highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.parts.sliders import slider
 from pages._ui.privacy.leaks import marks, of_record
 from pages._ui.sign_in.closed import barred, closed, only
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, decimal, number
+from pages._ui.texts import count_of, decimal, number, plain
 
 SIZE = 25
+HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
+LINES = 120  # characters of a text that its three lines in the table hold
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
@@ -125,12 +128,9 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str], chosen: str | None) 
                 for record, state in zip(ids, rows["approval"], strict=True)
             ],
             "Risk": rows["risk"].astype("float64"),
-            "Label": rows["label"].astype(object),
-            "Text": [" ".join(str(text)[:300].split()) for text in rows["text"]],
+            "Text": [_beginning(str(text)) for text in rows["text"]],
         }
     )
-    if shown["Label"].isna().all():
-        shown = shown.drop(columns="Label")
     if shown["Risk"].isna().all():
         shown = shown.drop(columns="Risk")
     st.dataframe(
@@ -139,20 +139,26 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str], chosen: str | None) 
         on_select=selected,
         selection_mode="single-row",
         hide_index=True,
-        height=460,
+        height=HEIGHT,
+        row_height=wrapped.ROW,
         alt=tr("Synthetic records of this run with their decision"),
         column_config={
-            "Decision": st.column_config.TextColumn(tr("Decision"), width=105),
+            "Decision": st.column_config.TextColumn(tr("Decision"), width=90),
             "Risk": st.column_config.NumberColumn(
                 tr("Risk"),
                 format="%.2f",
-                width=60,
+                width=50,
                 help=tr("0 to 1: how much this record's own findings stand out. Not a probability."),
             ),
-            "Label": st.column_config.TextColumn(tr("Label"), width=90),
-            "Text": st.column_config.TextColumn(tr("Text"), width="large"),
+            "Text": st.column_config.TextColumn(tr("Text"), width=TEXT),
         },
     )
+
+
+def _beginning(text: str) -> str:
+    """Return as much of a text, on one line, as its row shows whole."""
+    line = " ".join(text[: 2 * LINES].split())
+    return line if len(line) <= LINES else f"{line[:LINES].rstrip()} …"
 
 
 def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, ids: list[str]) -> None:
@@ -160,8 +166,9 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
     record = str(row["record_id"])
     place = ids.index(record)
     risk = "" if pd.isna(row["risk"]) else f" · {tr('risk {risk}', risk=number(float(row['risk'])))}"
-    st.markdown(f"{ICONS[row['approval']]} **{sentence(tr(DECISIONS[row['approval']]))}**{risk}")
-    with st.container(border=True, height=330, key=f"release.text.{record}"):
+    label = "" if pd.isna(row["label"]) else f" · {plain(row['label'])}"
+    st.markdown(f"{ICONS[row['approval']]} **{sentence(tr(DECISIONS[row['approval']]))}**{risk}{label}")
+    with st.container(border=True, height=370, key=f"release.text.{record}"):
         text = str(row["text"])
         highlight(
             segments(text, marks(text, of_record(workspace, run.id, record))),

@@ -8,13 +8,14 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.current import run_names
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest, pager
 from pages._ui.runs.detail import difference
 from pages._ui.texts import GUARANTEES, STATES, count_of, method_name, seconds, when
 
 SIZE = 25
-LEFT_OUT = ("Name", "Released", "Examined", "Different from the run before")  # where nothing stands in them
+LEFT_OUT = ("Method", "Released", "Examined", "Different from the run before")  # where nothing stands in them
 
 
 def draw(runs: list[engine.RunSummary]) -> None:
@@ -27,13 +28,16 @@ def draw(runs: list[engine.RunSummary]) -> None:
 
 
 def table(page: Sequence[engine.RunSummary], runs: list[engine.RunSummary]) -> pd.DataFrame:
-    """Return the rows of a page as they are drawn; a column of which no run has anything is left out."""
+    """Return the rows of a page as they are drawn; a column of which no run has anything is left out.
+
+    A run is called what the picker above and every other page call it; `runs` are all of the corpus.
+    """
+    called = run_names(runs)
     frame = pd.DataFrame(
         [
             {
-                "Started": when(run.started or run.created),
-                "Name": run.name,
-                "Method": method_name(run),
+                "Run": called[run.id],
+                "Method": method_name(run) if run.name else "",  # else its name begins with it
                 "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
                 "Kept": f"{run.kept:,} of {run.count:,}",
                 "Guarantee": GUARANTEES[run.guarantee.kind][0],

@@ -9,7 +9,7 @@ from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.plain.plain_words import held_back
 from engine.pii.detect.plain.register import scholarly
 from engine.pii.detect.plain.vitals import is_reading
-from engine.pii.detect.presets import DEFAULT_PRESET, PRESETS, presets
+from engine.pii.detect.presets import DEFAULT_PRESET, PRESETS, presets, proposed
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import CustomPattern, DetectorSettings
 from engine.pii.spans import LABELS, Span
@@ -166,3 +166,20 @@ def test_rows_of_tables_are_cut_at_their_separators(mark: str) -> None:
     text = f"{row}\n{row}"
     assert not [text[s.start : s.end] for s in spans if mark in text[s.start : s.end]]
     assert {("Amina Diallo", "PERSON"), ("14.03.1961", "DATE")} <= {(text[s.start : s.end], s.label) for s in spans}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (["Clinic letters"], "clinical"),
+        (["export_7.csv", "patientNr", "visit_day"], "clinical"),
+        (["export", "discharge letter", "clinical"], "clinical"),
+        (["Court decisions"], "legal"),
+        (["Claims of a hospital", "defendant"], None),  # two are told
+        (["Support tickets", "generic", "outcome"], None),
+        (["inpatience"], None),  # a part of a word tells nothing
+        ([], None),
+    ],
+)
+def test_a_preset_is_proposed_by_public_words_alone(said: list[str], told: str | None) -> None:
+    assert proposed(said) == told
