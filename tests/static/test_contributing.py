@@ -15,6 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
 
+pytestmark = pytest.mark.timeout(1200)  # real commands, which a slow machine takes minutes for
+
 METHOD = '''
 """Say "nothing" as often as asked."""
 
@@ -170,7 +172,7 @@ class Tree:
         """Return what a program prints that imports this tree."""
         done = subprocess.run(
             [sys.executable, "-P", "-c", code], cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)},
-            capture_output=True, text=True, timeout=240, check=False,
+            capture_output=True, text=True, timeout=1000, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout

@@ -19,11 +19,13 @@ TITLE = "## Add an interface language\n"
 STEPS = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8").partition(TITLE)[2].partition("\n## ")[0]
 CODE, MARK = "es", " ¶"
 
+pytestmark = pytest.mark.timeout(1200)  # real commands, which a slow machine takes minutes for
+
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-P", *arguments], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True, text=True, timeout=240, check=False,
+        capture_output=True, text=True, timeout=1000, check=False,
     )  # fmt: skip
 
 
