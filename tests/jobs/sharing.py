@@ -27,7 +27,7 @@ from engine.store.database.schema import shards as table
 from engine.store.disk.encryption import encryption
 from engine.workspace import open_workspace
 from tests import postgres
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import PATIENCE, wait
 
 PASSPHRASE = "correct horse battery"
 ENCRYPTED = "encrypted"
@@ -165,7 +165,7 @@ def free(folder, seconds=15.0):
 
 def begun(workspace, count, job):
     """Wait until a worker has all its slots and they are at work; return its process id, None where it is over."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 120 * PATIENCE
     while time.monotonic() < deadline:
         pid = workspace.jobs.worker_status()["pid"]
         if pid and len(children(pid)) == count - 1:
