@@ -34,6 +34,7 @@ from engine.examine.threads import computing
 
 TRAINED, TRAINING = ("models", "language"), 2  # parts that train language models, and threads that they do it with
 ARRAYS = ("train_rows", "holdout_rows", "members", "others")
+ROWS = 50_000  # of a table that are turned into text at once for the digest
 
 
 @dataclass
@@ -150,7 +151,7 @@ def stamp(given: ExamineInput, *more: str) -> bytes:
     """
     digest = hashlib.sha256(_code())
     for frame in (given.synthetic, given.train, given.holdout, given.train_spans, given.holdout_spans):
-        _add(digest, [list(map(str, frame.columns)), frame.to_dict("split")["data"]])
+        _add_frame(digest, frame)
     flags = [given.unit, given.privacy, given.utility, given.model_attacks, given.tuned_classifier, given.seed]
     _add(digest, [*flags, repr(given.effort)])
     tools = [[getattr(one, "id", ""), getattr(one, "fingerprint", ""), one is None]
@@ -166,6 +167,15 @@ def _code() -> bytes:
     for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.yaml"))):
         _add(digest, [path.relative_to(folder).as_posix(), path.read_text("utf-8")])
     return digest.digest()
+
+
+def _add_frame(digest: hashlib._Hash, frame: pd.DataFrame) -> None:
+    """Add a table a part at a time and column by column: of a million records there are thirty million cells."""
+    _add(digest, [list(map(str, frame.columns)), len(frame)])
+    for at in range(0, len(frame), ROWS):
+        part = frame.iloc[at : at + ROWS]
+        for place in range(part.shape[1]):
+            _add(digest, part.iloc[:, place].tolist())
 
 
 def _add(digest: hashlib._Hash, value: object) -> None:
