@@ -66,20 +66,24 @@ def shared(holders: NDArray[np.int64], people: int) -> NDArray[np.bool_]:
     return np.array([common[int(n)] for n in holders], bool)
 
 
-def told(places: Sequence[Sequence[Place]], aside: NDArray[np.bool_]) -> dict[str, JSON]:
+def told(places: Sequence[Sequence[Place]], direct: NDArray[np.bool_], aside: NDArray[np.bool_]) -> dict[str, JSON]:
     """Return what findings say of the values set aside: how many, of which types, and how many point directly."""
     gone = [places[number] for number in np.flatnonzero(aside).tolist()]
     by_label = Counter(own[0].label for own in gone)
     return {
         "set_aside": len(gone),
-        "set_aside_direct": sum(any(place.kind == "direct" for place in own) for own in gone),
+        "set_aside_direct": int((direct & aside).sum()),
         "set_aside_types": dict(by_label.most_common()),
         "set_aside_rule": RULE,
     }
 
 
 def table_of(
-    places: Sequence[Sequence[Place]], aside: NDArray[np.bool_], holders: NDArray[np.int64], people: int
+    places: Sequence[Sequence[Place]],
+    marks: NDArray[np.int64],
+    aside: NDArray[np.bool_],
+    holders: NDArray[np.int64],
+    people: int,
 ) -> pd.DataFrame:
     """Return where the values set aside are marked (at most `MOST_PLACES` of each), and who holds each of them.
 
@@ -95,7 +99,7 @@ def table_of(
                 one.end,
                 one.label,
                 one.kind,
-                len(places[number]),
+                int(marks[number]),
                 int(holders[number]),
                 people,
             )

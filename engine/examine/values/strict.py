@@ -65,7 +65,7 @@ def examine_strict(prepared: Prepared) -> Part:
     real = mentions(private.of(np.flatnonzero(unused)), index)
     part.findings += _baseline(prepared, index, real, both.units[looked_at[unused]])
     if len(index):
-        part.tables[TABLE] = table_of(index.places, index.aside, index.holders, index.people)
+        part.tables[TABLE] = table_of(index.places, index.marks, index.aside, index.holders, index.people)
     prepared.report(STAGE, 4, 4)
     return part
 
@@ -105,7 +105,8 @@ def _shares(
                 continue
             settings: dict[str, JSON] = {
                 "matching": MATCHING, "entities": int((mine & kept).sum()), "texts": texts, "cannot_identify":
-                index.skipped, "written_whole": float(whole[mine & kept].mean()), **told(index.places, index.aside),
+                index.skipped, "written_whole": float(whole[mine & kept].mean()),
+                **told(index.places, index.direct, index.aside),
             }  # fmt: skip
             equal: list[dict[str, JSON]] = [{}, {}]
             if suffix:

@@ -12,6 +12,7 @@ Privacy posture: the values live in memory for one examination; positions and nu
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.folding import folded
 from engine.corpus.text.private_values import TITLES, How, PrivateValues
 from engine.examine.base import Side
-from engine.examine.values.shared import Held, Place, shared
+from engine.examine.values.shared import MOST_PLACES, Held, Place, shared
 from engine.models.builtin.everyday import everyday_words
 from engine.pii.control_codes import exemption
 from engine.pii.private_forms import private_forms
@@ -41,7 +42,8 @@ class StrictIndex:
         values: int array (p,) and units: object array (p,): which value stands in which unit's records, each pair once.
         finder: finds forms; of_form: form -> numbers of the values it gives away.
         skipped: spans left out because they cannot identify.
-        places: value -> where it is marked; own: form -> the value of which it is all, or -1.
+        places: value -> where it is marked, at most `MOST_PLACES`; marks: int array (m,), how often it is marked.
+        own: form -> the value of which it is all, or -1.
         common: forms, and ways of finding them, that hold for so many people that they identify nobody.
         aside: bool array (m,), the values of which nothing else is left.
         holders: int array (m,), people in whose records a value stands, of `people` looked at; of values set aside.
@@ -56,6 +58,7 @@ class StrictIndex:
     of_form: list[tuple[int, ...]]
     skipped: int
     places: list[list[Place]]
+    marks: NDArray[np.int64]
     own: NDArray[np.int64]
     common: frozenset[tuple[int, How]]
     aside: NDArray[np.bool_]
@@ -76,12 +79,19 @@ class StrictIndex:
 
 
 def index_strict(reference: Side) -> StrictIndex:
-    """Return the distinct private values of the reference's accepted spans (type `none` left out)."""
+    """Return the distinct private values of the reference's accepted spans (type `none` left out).
+
+    What hangs on a span's words alone is worked out once for all spans of the same words.
+    """
     spans = reference.spans
     row_of = {record: row for row, record in enumerate(reference.record_ids)}
     numbers: dict[str, int] = {}
     direct: list[bool] = []
-    pairs: dict[tuple[int, str], None] = {}
+    marks: list[int] = []
+    value_of, at = array("q"), array("q")  # of a span that counts: its value, and its record's row
+    keys: dict[str, str] = {}
+    exempt: dict[tuple[str, str], bool] = {}
+    formed: set[tuple[str, str]] = set()
     forms: dict[str, set[int]] = defaultdict(set)
     names: dict[str, set[int]] = defaultdict(set)
     places: list[list[Place]] = []
@@ -94,18 +104,28 @@ def index_strict(reference: Side) -> StrictIndex:
         if row is None:
             continue
         surface = " ".join(str(reference.texts[row])[int(start) : int(end)].split())
-        key = folded(surface)
-        if not key or exemption(surface, str(kind)):
+        if surface not in keys:
+            keys[surface] = folded(surface)
+        if (surface, kind) not in exempt:
+            exempt[surface, kind] = not keys[surface] or bool(exemption(surface, str(kind)))
+        if exempt[surface, kind]:
             skipped += 1
             continue
-        number = numbers.setdefault(key, len(numbers))
+        number = numbers.setdefault(keys[surface], len(numbers))
         if number == len(direct):
             direct.append(False)
+            marks.append(0)
             places.append([])
         direct[number] = direct[number] or kind == "direct"
-        places[number].append(Place(str(record), int(start), int(end), str(label), str(kind)))
+        marks[number] += 1
+        if marks[number] <= MOST_PLACES:
+            places[number].append(Place(str(record), int(start), int(end), str(label), str(kind)))
+        value_of.append(number)
+        at.append(row)
+        if (surface, label) in formed:
+            continue
+        formed.add((surface, label))
         whole.setdefault(surface, number)
-        pairs[number, str(reference.units[row])] = None
         wanted = private_forms(surface, str(label))
         for form in wanted.values:
             forms[form].add(number)
@@ -114,12 +134,12 @@ def index_strict(reference: Side) -> StrictIndex:
     finder = PrivateValues(list(forms), list(names), everyday_words() if forms or names else frozenset())
     return StrictIndex(
         np.array(direct, bool),
-        np.array([number for number, _ in pairs], np.int64),
-        np.array([unit for _, unit in pairs], object),
+        *_once(np.array(value_of, np.int64), reference.units[np.array(at, np.int64)]),
         finder,
         [tuple(sorted(found)) for found in (*forms.values(), *names.values())],
         skipped,
         places,
+        np.array(marks, np.int64),
         np.array([whole.get(form, -1) for form in (*forms, *names)], np.int64),
         frozenset(),
         np.zeros(len(numbers), bool),
@@ -183,12 +203,20 @@ def without_common(index: StrictIndex, private: Reading, units: NDArray[np.objec
             holders[value] = max(holders[value], int(full[form]))
     own = index.own[private.form]
     more = whole & (own >= 0)
-    pairs = dict.fromkeys(zip(index.values.tolist(), map(str, index.units), strict=True))
-    pairs |= dict.fromkeys(zip(own[more].tolist(), map(str, names[codes[private.text[more]]]), strict=True))
+    held, by = _once(
+        np.concatenate([index.values, own[more]]), np.concatenate([index.units, names[codes[private.text[more]]]])
+    )
     return replace(
-        index, common=frozenset(much), aside=aside, holders=holders, people=len(names),
-        values=np.array([value for value, _ in pairs], np.int64), units=np.array([unit for _, unit in pairs], object),
-    )  # fmt: skip
+        index, common=frozenset(much), aside=aside, holders=holders, people=len(names), values=held, units=by
+    )
+
+
+def _once(values: NDArray[np.int64], units: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    """Return each pair of a value and a unit once, in the order in which they first come; both of shape (k,)."""
+    codes, names = _numbered(units)
+    _, first = np.unique(values * max(1, len(names)) + codes, return_index=True)
+    first.sort()
+    return values[first], names[codes[first]]
 
 
 def _numbered(units: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
