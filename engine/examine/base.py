@@ -52,23 +52,36 @@ class Side:
         )
 
 
-def join_sides(parts: Sequence[Side]) -> Side:
-    """Return the texts of several sides with one vocabulary as one side, in order, with words, units and spans."""
+def join_sides(parts: Sequence[Side], *, words: bool = True) -> Side:
+    """Return the texts of several sides with one vocabulary as one side, in order, with words, units and spans.
+
+    Args:
+        parts: the sides. words: False leaves every text without words, for readers that need none: of a million
+            texts of 25 words they are 300 MB.
+    """
     spans = [part.spans for part in parts if part.spans is not None]
-    words = [part.words for part in parts]
-    lengths = np.concatenate([table.counts for table in words])
     return Side(
         np.concatenate([part.record_ids for part in parts]),
         np.concatenate([part.texts for part in parts]),
-        WordTable(
-            np.concatenate([table.ids for table in words]),
-            np.concatenate([table.starts for table in words]),
-            np.concatenate([table.ends for table in words]),
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        ),
+        _joined([part.words for part in parts]) if words else _none(sum(map(len, parts))),
         np.concatenate([part.units for part in parts]),
         spans=pd.concat(spans, ignore_index=True) if spans else None,
     )
+
+
+def _joined(tables: Sequence[WordTable]) -> WordTable:
+    lengths = np.concatenate([table.counts for table in tables])
+    return WordTable(
+        np.concatenate([table.ids for table in tables]),
+        np.concatenate([table.starts for table in tables]),
+        np.concatenate([table.ends for table in tables]),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+    )
+
+
+def _none(count: int) -> WordTable:
+    nothing = np.empty(0, np.int32)
+    return WordTable(nothing, nothing, nothing, np.zeros(count + 1, np.int64))
 
 
 def words_in_spans(side: Side) -> set[int]:

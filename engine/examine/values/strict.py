@@ -40,7 +40,7 @@ STAGE = "private values, strictly"
 def examine_strict(prepared: Prepared) -> Part:
     """Return the strict PIPP and ELP against train and holdout, their excess at equal sizes, and a baseline."""
     prepared.report(STAGE, 0, 4)
-    both = join_sides([prepared.train, prepared.holdout])
+    both = join_sides([prepared.train, prepared.holdout], words=False)
     index = index_strict(both)
     looked_at = np.sort(sample_units(both.units, MOST_TEXTS, prepared.seed, "strict private"))
     private = read([str(both.texts[row]) for row in looked_at], index, lambda done: prepared.check())
