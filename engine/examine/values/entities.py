@@ -16,6 +16,7 @@ Privacy posture: the index holds word numbers of private entities, in memory onl
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -127,18 +128,18 @@ class Matches:
 
 def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
     """Return every occurrence of an entity in the texts."""
-    found: list[tuple[int, int, int, int]] = []
-    ids = texts.ids.tolist()
+    found = array("q")  # four numbers a match; there may be as many matches as words
     lengths, by_words = index.lengths, index.by_words
     bounds = texts.offsets.tolist()
     for text in range(texts.size):
-        stop = bounds[text + 1]
-        for position in range(bounds[text], stop):
-            for length in lengths.get(ids[position], ()):
-                if position + length <= stop:
-                    entity = by_words.get(tuple(ids[position : position + length]))
+        begin = bounds[text]
+        ids = texts.ids[begin : bounds[text + 1]].tolist()
+        for at, word in enumerate(ids):
+            for length in lengths.get(word, ()):
+                if at + length <= len(ids):
+                    entity = by_words.get(tuple(ids[at : at + length]))
                     if entity is not None:
-                        found.append((text, entity, position, position + length - 1))
+                        found.extend((text, entity, begin + at, begin + at + length - 1))
     table = np.array(found, np.int64).reshape(-1, 4)
     return Matches(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
 
