@@ -28,7 +28,7 @@ def run(workspace, *arguments, expect=0):
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=800,
     )
     assert done.returncode == expect, done.stdout + done.stderr
     return json.loads(done.stdout) if expect == 0 else done.stderr
@@ -82,7 +82,7 @@ def test_a_named_study_says_what_it_takes(folder, imported):
     assert takes["methods"]["items"]["enum"][0] == "icl"
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 def test_the_whole_path(folder, imported):
     workspace, corpus = folder / "w", imported["corpus"]
     detected = run(workspace, "detect", corpus, "--gold", "--preset", "legal")
