@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class SentenceEmbedder:
         if model is not None and source == str(model) and self._weights is not None:
             self.id = f"{self.id} ({self._weights[:8]})"  # two folders of one name are told apart
         self.dimension = int(self.model.get_embedding_dimension() or 0)
+        self._one_caller = RLock()  # the tokenizer keeps how it cuts and pads: of two threads one sets it for both
         self.half = self.model.device.type == "cpu" and bf16_pays()
 
     @property
@@ -81,7 +83,8 @@ class SentenceEmbedder:
     def _computing(self) -> Iterator[None]:
         import torch
 
-        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half):
+        half = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half)
+        with self._one_caller, torch.inference_mode(), half:
             yield
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +59,32 @@ def test_a_row_hangs_on_its_text_alone_to_the_last_bit(embedder: SentenceEmbedde
     finally:
         embedder.half = before
         torch.set_num_threads(threads)
+
+
+def test_threads_take_turns(embedder: SentenceEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads in the tokenizer at once made batches of unequal texts: padded rows, or none."""
+    inside, most = [0], [0]
+    preprocess, batches = embedder.model.preprocess, embedder._batches
+
+    def watched(real: Callable[..., Any]) -> Callable[..., Any]:
+        def one(*given: Any) -> Any:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+            time.sleep(0.02)
+            try:
+                return real(*given)
+            finally:
+                inside[0] -= 1
+
+        return one
+
+    monkeypatch.setattr(embedder.model, "preprocess", watched(preprocess))
+    monkeypatch.setattr(embedder, "_batches", watched(batches))
+    texts = ["a note", "a much longer note that was left", "another one"]
+    with ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(one, texts) for one in (embedder.embed, embedder.embed_apart, embedder.embed)]
+    assert most == [1]
+    assert all((call.result() == calls[0].result()).all() for call in calls)
 
 
 def test_half_precision_stays_close(embedder: SentenceEmbedder) -> None:
