@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 
 import pytest
 
@@ -135,6 +136,7 @@ def test_an_examination_reports_its_parts_in_order(workspace, corpus):
     while (job := workspace.jobs.get(job_id)).state in ("queued", "running"):
         if job.whole is not None and (not seen or seen[-1] != job.whole):
             seen.append(job.whole)
+        time.sleep(0.05)
     assert job.state == "done", job.error
     assert len(seen) > 3
     assert [one.number for one in seen] == sorted(one.number for one in seen)
