@@ -42,7 +42,12 @@ if len(runs) < 2:
     compare_choice.draw(workspace)
     st.stop()
 
-if any(run.stale or run.examination_stale for run in runs.values()):
+if any(run.stale for run in runs.values()):
+    states.stale(
+        "At least one of these runs was made before the review changed. Make it again, and examine that one, to "
+        "compare like with like."
+    )
+elif any(run.examination_stale for run in runs.values()):
     states.stale(
         "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
     )

@@ -22,9 +22,13 @@ workspace = guard()
 
 st.title(tr("Release"), anchor=False)
 run = examined_run.finished(workspace, key="release")
-if run.stale or run.examination_stale:
+if run.stale:
     states.stale(
-        tr("The review changed after this run was made or examined. The gate stays closed until that is repeated.")
+        tr("The review changed after this run was made. The gate stays closed: make it again, and examine that run.")
+    )
+elif run.examination_stale:
+    states.stale(
+        tr("The review changed after this run was examined. The gate stays closed until it is examined again.")
     )
 
 st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))

@@ -14,7 +14,7 @@ from engine.examine.findings.sizes import at_one_number, none_in_common
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, whiskers
-from engine.figures.board import own
+from engine.figures.board import COARSE, own
 from engine.figures.utility import beside_real
 
 # What matters first: a leak of identifiers, copies, near copies, closeness, linked details; then use.
@@ -25,6 +25,7 @@ MOST = 5
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 SHADE = "rgba(0,158,115,0.25)"  # of real text
 BAND = {"thickness": 12, "width": 0, "color": SHADE}
+MARGIN = 1.08  # room beside the longest bar
 WIDTH = 44  # characters of a title in half a page
 
 
@@ -48,6 +49,10 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
     letters = {run: run.split(" · ", 1)[0] for run in findings}
     panel, gap = 26 * max(1, len(findings)) + 10, 96  # pixels
     height = 40 + max(1, len(names)) * (panel + gap)
+    reach = {name: _reach(equal, name) for name in names}
+    widest = MARGIN * max(
+        (reach[n] for n in names if n.endswith("_excess") and MEASURES[n].scale == "share"), default=1
+    )
     plot = make_subplots(rows=max(1, len(names)), cols=1, vertical_spacing=gap / height if len(names) > 1 else None)
     for row, name in enumerate(names, 1):
         for place, (run, rows) in enumerate(equal.items()):
@@ -67,6 +72,10 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
             xanchor="left", yanchor="bottom", showarrow=False, align="left", font={"size": 13},
         )  # fmt: skip
         plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 4}, row=row, col=1)
+        if MEASURES[name].scale == "share":
+            plot.update_xaxes(tickformat=".0%" if reach[name] >= COARSE else ".1%", row=row, col=1)
+            if name.endswith("_excess"):  # of one unit: one scale for all of them
+                plot.update_xaxes(range=[-widest, widest], row=row, col=1)
     plot.update_xaxes(nticks=5, tickangle=0, automargin=True)
     plot.update_yaxes(type="category", autorange="reversed", automargin=True, categoryorder="array",
                       categoryarray=list(letters.values()))  # fmt: skip
@@ -90,6 +99,12 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
         titles = listed([f"“{MEASURES[name].title}”" for name in apart])
         caveat += f" {titles}: measured by different embedders in these runs, so not to be held together."
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
+
+
+def _reach(findings: Mapping[str, Sequence[Finding]], name: str) -> float:
+    """Return how far from 0 the marks and bars of a panel go."""
+    found = [one for rows in findings.values() if (one := own(rows, name)) is not None]
+    return max((abs(end) for one in found for end in (one.value, one.low, one.high) if end is not None), default=0.0)
 
 
 def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence[Finding]]) -> None:

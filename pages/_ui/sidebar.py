@@ -85,7 +85,7 @@ def _line(title: str, value: str, *, icon: str) -> None:
 def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the permanent risk lines of a corpus."""
     unit = tr(UNITS[corpus.unit][0])
-    extra = "" if corpus.unit == "record" else tr(", of which at most {cap} are used", cap=number(corpus.cap))
+    extra = "" if corpus.unit == "record" else tr(" (at most {cap} of each are used)", cap=number(corpus.cap))
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
     _budget(workspace, corpus)
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
@@ -136,7 +136,7 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
         )
     risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
-        return tr("Not known yet: finish reviewing some texts first.")
+        return tr("Not known yet. Read texts to their end on Review, or draw a spot check there.")
     texts = count_of(int(risk["records"]), "reviewed text")
     if risk["records"] < min(FEW, corpus.records):
         return tr("Not known: {texts}, none drawn at random. A spot check on Review tells.", texts=texts)
@@ -169,7 +169,15 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
 def _gate_word(verdict: engine.Verdict) -> str:
     """Return the gate's state in a few words."""
     if not verdict.passed:
-        return trn("Closed: {n} rule not met", "Closed: {n} rules not met", len(verdict.open_rules()))
+        first, *others = verdict.open_rules()
+        if not others:
+            return tr("Closed. Not met: “{rule}”", rule=plain(first.title))
+        return trn(
+            "Closed. Not met: “{rule}” and {n} more",
+            "Closed. Not met: “{rule}” and {n} more",
+            len(others),
+            rule=plain(first.title),
+        )
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))

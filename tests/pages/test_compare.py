@@ -235,6 +235,14 @@ def test_ticked_runs_go_side_by_side(seeded, visit):
         assert not app.exception, which
 
 
+def test_the_table_says_which_policy_each_run_meets(seeded, visit):
+    app = visit("compare")
+    table = next(frame.value for frame in app.dataframe if "Policy met" in frame.value)
+    workspace = seeded.open()
+    met = {workspace.releases.audience(run).policy for run in (seeded.run, seeded.other)}
+    assert set(table["Policy met"]) == {"none" if policy is None else policy.title for policy in met}
+
+
 def test_a_clicked_point_names_its_run():
     assert compare_board.picked_run({"selection": {"points": [{"customdata": ["r-1"]}]}}) == "r-1"  # type: ignore[arg-type]
     assert compare_board.picked_run({"selection": {"points": []}}) is None  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import engine
+from pages._ui.home.first_steps import BEGUN
 from tests.pages.small import labels
 
 
@@ -69,11 +70,12 @@ class TestFirstSteps:
         workspace.review.mark_reviewed(seeded.corpus, [record])
         workspace.runs.approve_all_pending(seeded.run)
         app = visit("home", **{"_ui.run": seeded.run})
-        assert ticked(app) == ALL[:6]
+        assert ticked(app) == [*ALL[:2], *ALL[3:6]]
+        assert any(BEGUN in str(line.value) and ALL[2] in str(line.value) for line in app.markdown), "read in part"
         assert "6 of 7 done" in self.list_of(app).label
         workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("home")
-        assert ticked(app) == ALL
+        assert ticked(app) == [*ALL[:2], *ALL[3:]]
         assert not self.list_of(app).proto.expanded, "it folds when it is done"
 
     def test_an_open_line_leads_to_its_page_with_its_corpus(self, small, open_page):
@@ -93,12 +95,23 @@ class TestFirstSteps:
     def test_work_that_goes_on_is_shown_as_such(self, seeded, visit):
         job = seeded.open().jobs.examine(seeded.other)
         app = visit("home")
-        assert app.button(key="home.step.go.review").label == "Go there"
+        assert app.button(key="home.step.go.review").label == "Review"
         assert any("waiting" in str(line.value) for line in app.markdown), "it stands under what is next"
         seeded.open().jobs.cancel(job)
 
 
 class TestActivity:
+    def test_a_run_the_review_has_left_behind_is_named_and_leads_to_plan(self, seeded, visit):
+        workspace = seeded.open()
+        frame = workspace.corpora.frame(seeded.corpus)
+        record = frame[frame["split"] == "train"]["record_id"].iloc[0]
+        assert not visit("home").warning
+        workspace.review.decide(seeded.corpus, [workspace.review.spans(seeded.corpus, record)[0].span_id], "reject")
+        app = visit("home")
+        assert any("“" in box.value and "run again for the new decisions" in box.value for box in app.warning)
+        app.button(key=f"home.stale.go.{seeded.corpus}").click().run()
+        assert app.title[0].value == "Plan"
+
     def test_acts_alike_in_a_row_are_one_and_named(self, small, open_page):
         workspace = small.open()
         for record in workspace.corpora.records(small.corpus, limit=3)["record_id"]:

@@ -318,10 +318,32 @@ def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
     assert title in texts(app, "error"), "the closed gate names its run"
     assert any("Closed" in m.value for m in app.markdown)
-    assert any(title in bar.proto.text for bar in app.get("progress")), "the bar names its run"
+    assert any(title in m.value and f"0 of {total} records decided" in m.value for m in app.markdown), "so does the bar"
     decision(app, "approved").click().run()
     assert title in texts(app, "error") + texts(app, "warning")
     assert any(f"1 of {total} records decided, 1 approved" in bar.proto.text for bar in app.get("progress"))
+
+
+def test_without_a_proof_the_policy_of_proof_alone_shows_what_is_lacking_alone(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "proof"})
+    first = texts(app).index("The method carries a formal guarantee")
+    assert "more rules are not met, and do not matter before" in "".join(one.label for one in app.expander)
+    assert first < texts(app).index("Nothing private had a say"), "what nobody can mend stands first"
+
+
+def test_a_run_the_review_has_left_behind_is_to_be_made_again_and_not_approved(seeded, visit):
+    workspace = seeded.open()
+    before = visit("release", **{"_ui.run": seeded.run})
+    assert decision(before, "approved").proto.type == "primary"
+    frame = workspace.corpora.frame(seeded.corpus)
+    record = frame[frame["split"] == "train"]["record_id"].iloc[0]
+    span = workspace.review.spans(seeded.corpus, record)[0]
+    workspace.review.decide(seeded.corpus, [span.span_id], "reject")
+    assert workspace.runs.get(seeded.run).stale
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert "make it again, and examine that run" in texts(app, "warning") + texts(app)
+    assert decision(app, "approved").proto.type == "secondary"
+    assert "a decision here does not count there" in texts(app, "caption")
 
 
 def test_a_preview_leaves_no_release_no_mark_and_no_file(seeded, visit):

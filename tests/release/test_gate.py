@@ -220,6 +220,18 @@ def test_nothing_is_current_without_an_examination(policy: Policy) -> None:
     assert line(policy.id, "current", good_findings(), replace(GOOD, stale=True))[0].passed is False
 
 
+def test_what_privacy_counts_stands_before_what_the_rule_goes_by() -> None:
+    rows = [f for f in good_findings() if f.name != "pipp"]
+    rows.append(finding("pipp", "train", 0.5, 0.4, 0.6))
+    alone, _ = line("exploratory", "identifiers-measured", rows)
+    assert "Measured: 50.0% (" in alone.sentence
+    found, verdict = line(
+        "exploratory", "identifiers-measured", [*rows, finding("strict_pipp", "train", 0.14, 0.1, 0.2)]
+    )
+    assert "14.0% as Privacy counts, and 50.0% with what many people share" in found.sentence
+    assert (found.value, found.high, verdict.passed) == (alone.value, True, True), "the rule goes by its own number"
+
+
 @pytest.mark.parametrize(("value", "high"), [(0.0, False), (0.0999, False), (0.1, True), (0.888, True)])
 def test_a_measured_number_that_is_high_is_met_and_marked(value: float, high: bool) -> None:
     rows = [

@@ -29,8 +29,7 @@ KIND_SAYS: dict[Kind, str] = {
     "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
 }  # fmt: skip
-PAPER = ("pipp", "pipp_direct")
-AS_WRITTEN = ", after the paper, what many people share included; Privacy counts first without it"
+PRIVACY_COUNTS = {"pipp": "strict_pipp", "pipp_direct": "strict_pipp_direct"}  # without what many people share
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
         return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":
-        return _measured(rule, main.value)
+        return _measured(rule, main.value, findings)
     value = _compared(rule, main, other)
     if value is None:
         return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
@@ -180,11 +179,19 @@ def _needed(kinds: Sequence[str]) -> str:
     return f"Needed is one of: {', '.join(kinds)}."
 
 
-def _measured(rule: Rule, value: float) -> RuleVerdict:
-    """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
+def _measured(rule: Rule, value: float, findings: Sequence[Finding]) -> RuleVerdict:
+    """Return the line of a rule without a limit: met, and marked where the number is high all the same.
+
+    Where Privacy begins with a narrower count of the same, that stands first.
+    """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
-    counted = AS_WRITTEN if rule.finding in PAPER else ""
-    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]}{counted})" if title else "")
+    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]})" if title else "")
+    first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
+    if first is not None and _finite(first.value):
+        shown = (
+            f"{show(first.name, first.value)} as Privacy counts, and {show(rule.finding, value)} with what many people "
+            "share, which this rule goes by"
+        )
     if rule.high_from is None or value < rule.high_from:
         return _line(rule, value, True, f"Measured: {shown}.")
     outcome = (

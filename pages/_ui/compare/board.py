@@ -26,12 +26,9 @@ AGAINST = ("none", "train", "holdout")
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
 UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
-    "Leave the run that will be released unexamined: picking it by these numbers is a choice that private records took "
-    "part in, and its proof then holds only as before it was picked."
-)
-WAYS = (
-    "To keep the whole proof, decide beforehand, or by a run's own text alone, or let the records choose for a part of "
-    "the budget (below)."
+    "Only for the policy “Proof alone”: picking a run by these numbers is a choice that private records took part in, "
+    "and its proof then holds only as before it was picked. To keep the whole proof, leave that run unexamined, decide "
+    "by its own text, or let the records choose for a part of the budget (below)."
 )
 
 
@@ -44,8 +41,6 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
-    if any(run.guarantee.kind == "dp" for run in runs.values()):
-        st.markdown(SELECTION, help=WAYS)
     numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     st.markdown(plain(figure.takeaway))
@@ -63,7 +58,9 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
         _card(runs[picked], numbers[picked])
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
-    overview.draw(runs, numbers, findings, chosen, equal, cut, attacks)
+    overview.draw(workspace, runs, numbers, findings, chosen, equal, cut, attacks)
+    if any(run.guarantee.kind == "dp" and run.guarantee.epsilon for run in runs.values()):
+        st.caption(SELECTION)
 
 
 def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSummary]) -> dict[str, BoardRun]:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from engine.figures.board import BoardRun
 
 MOST = 4
+ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
+NONE = "none"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
 
 
 def draw(
+    workspace: engine.Workspace,
     runs: Mapping[str, engine.RunSummary],
     drawn: Mapping[str, BoardRun],
     findings: Mapping[str, Sequence[Finding]],
@@ -46,19 +49,27 @@ def draw(
         | {"Leaks": leaks(findings[one], attacks.get(one))}
         for one in order
     ]
+    if len(order) <= ASKED:
+        rows = [
+            {"Run": row["Run"], "Method": row["Method"], "Policy met": policy_met(workspace, one)} | row
+            for one, row in zip(order, rows, strict=True)
+        ]
     event = st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
         column_config={
-            "Run": st.column_config.NumberColumn(width=45, pinned=True),
-            "Method": st.column_config.TextColumn(width=105, pinned=True),
-            "Proof": st.column_config.TextColumn(width=70),
-            "Outputs": st.column_config.NumberColumn(width=65),
+            "Run": st.column_config.NumberColumn(width=40),
+            "Method": st.column_config.TextColumn(width=100),
+            "Policy met": st.column_config.TextColumn(
+                width=80, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
+                "approval and signature taken as given",
+            ),
+            "Proof": st.column_config.TextColumn(width=50),
             "Uses": st.column_config.TextColumn(
-                width=100, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
+                width=85, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
             ),
             "Leaks": st.column_config.TextColumn(
-                width=95,
+                width=85,
                 help="Of the sentences on the Privacy page: clearly above chance, cannot be told, no more than chance",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
@@ -97,7 +108,7 @@ def _row(
     from engine.figures.board import own
 
     shown: dict[str, Any] = {
-        "Run": drawn.number, "Method": method_name(run), "Proof": drawn.promise, "Outputs": run.kept,
+        "Run": drawn.number, "Method": method_name(run), "Proof": drawn.promise,
         "Uses": uses(findings), "Leaks": "",
     }  # fmt: skip
     for name in chosen.values():
@@ -112,6 +123,12 @@ def _row(
             said += f", of {int(texts):,} texts"
         shown[MEASURES[name].title] = said
     return shown
+
+
+def policy_met(workspace: engine.Workspace, run_id: str) -> str:
+    """Return the title of the widest policy that what was measured meets."""
+    widest = workspace.releases.audience(run_id).policy
+    return NONE if widest is None else widest.title
 
 
 def uses(findings: Sequence[Finding]) -> str:

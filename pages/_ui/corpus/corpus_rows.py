@@ -49,11 +49,6 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         with st.grid(6, min_column_width=110, gap="small"):
             for name, reached, note in stations(corpus, runs):
                 st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
-        if corpus.stale:
-            st.warning(
-                "The review changed after a run that uses it: run again for the new decisions.",
-                icon=":material/history:",
-            )
         for warning in corpus.warnings:
             st.caption(f":material/warning: {plain(warning)}")
 

@@ -75,6 +75,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         st.markdown(
             f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waiting'}]"
         )
+    for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
+        _again(workspace, corpus)
     open_ones = [corpus for corpus in known if at_work_on(workspace, corpus) is None]  # a job's line says the others
     for corpus in open_ones[:CORPORA]:
         label, page = STEPS[corpus.next_step]
@@ -87,13 +89,28 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
                 st.caption(waiting)
 
 
+def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Say which run the review has left behind, and lead to a new one."""
+    old = [run for run in workspace.runs.all(corpus.id) if run.state == "done" and run.stale]
+    which = ", ".join(f"“{plain(run_title(run))}”" for run in old[:SHOWN])
+    with st.container(key=f"home.stale.{corpus.id}", gap=None):
+        st.warning(
+            f"The review of {plain(corpus.name)} changed after {which or 'a run'}, made with it: run again for the new "
+            "decisions.",
+            icon=":material/history:",
+        )
+        if st.button(f"Make it again · {plain(corpus.name)}", key=f"home.stale.go.{corpus.id}", type="tertiary",
+                     icon=":material/arrow_forward:"):  # fmt: skip
+            _leave(workspace, corpus, "plan")
+
+
 def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return which decisions are open, in words; empty where none is."""
     run = current_run(workspace, corpus)
     if run is not None and corpus.next_step in ("release", "done"):
         counts = workspace.runs.approval_counts(run.id)
         return (
-            f"{count_of(counts['pending'], 'record')} of {plain(run_title(run))} not decided yet."
+            f"“{plain(run_title(run))}”: {count_of(counts['pending'], 'record')} undecided."
             if counts["pending"]
             else ""
         )

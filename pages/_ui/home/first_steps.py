@@ -20,6 +20,9 @@ from pages._ui.texts import JOBS, count_of, number, plain, run_title
 
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
+BEGUN = ":material/clock_loader_40:"
+DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
+      "approve": "Approve", "release": "Build"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Step:
     has: str
     page: str
     busy: bool = False
+    begun: bool = False
 
 
 def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> list[Step]:
@@ -51,9 +55,10 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
              source if found else "", "review", "detect" in busy),
         Step("review", "Review what was found", "Accept or reject one finding, or read one text to its end.", read,
-             _decided(workspace, corpus) if read and corpus else "", "review"),
+             _decided(workspace, corpus) if read and corpus else "", "review",
+             begun=bool(read and corpus and workspace.review.progress(corpus.id)["undecided"])),
         Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
-             run is not None, f"{count_of(run.kept, 'record')} of {run_title(run)}" if run else "",
+             run is not None, f"{count_of(run.kept, 'record')} of “{run_title(run)}”" if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
         Step("examine", "Examine it", "Measures what leaks and what it is good for. Begin with the quick look.",
              bool(run and run.examined_at), "measured" if run and run.examined_at else "", "privacy",
@@ -125,7 +130,7 @@ def _at_work(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, l
 
 def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
     """Draw one line: its state and name, what it is for, and the way to it where it is open."""
-    icon = f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
+    icon = f":orange[{BEGUN}]" if line.begun else f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
     said = line.has if line.done else _at_work(workspace, corpus, line) if line.busy else line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
     if line.done:
@@ -140,7 +145,7 @@ def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line
                       **page_only("load"))  # fmt: skip
             if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")
-        elif st.button("Watch" if line.busy else "Go there", key=f"home.step.go.{line.id}",
+        elif st.button("Watch" if line.busy else DO[line.id], key=f"home.step.go.{line.id}",
                        disabled=corpus is None or bool(page_only(line.page)),
                        type="primary" if following and not line.busy else "tertiary",
                        icon=":material/arrow_forward:", icon_position="right"):  # fmt: skip

@@ -69,7 +69,10 @@ def draw(
                 )
                 if run.released_at:
                     said.append(tr("released {when}: see Releases of this run", when=when(run.released_at)))
-                st.progress(decided / total if total else 0.0, text=" · ".join(said))
+                if decided:
+                    st.progress(decided / total, text=" · ".join(said))
+                else:
+                    st.markdown(f":small[{' · '.join(said)}]")
             if st.button(
                 tr("Internal preview"),
                 icon=":material/visibility:",
@@ -100,7 +103,9 @@ def _line(verdict: engine.Verdict) -> tuple[str, str | None]:
     """Return the gate's state with the first thing that stands in its way, and what would help."""
     if not verdict.passed:
         first = verdict.open_rules()[0]
-        return tr(":orange[:material/lock: **Closed**]: “{rule}”", rule=plain(first.title)), plain(first.remedy)
+        return tr(":orange[:material/lock: **Closed**]. Not met: “{rule}”", rule=plain(first.title)), plain(
+            first.remedy
+        )
     if not chosen_formats():
         return tr(":orange[:material/lock: **Choose at least one file format**]"), None
     waived = verdict.waived_rules()

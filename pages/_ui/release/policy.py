@@ -39,9 +39,7 @@ def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
         key=CHOICE,
         horizontal=True,
         persist_state="session",
-        help=tr(
-            "From the fewest readers to the most. The last one asks for a proof, and for nothing that was measured."
-        ),
+        label_visibility="collapsed",
     )
     policy = policies[chosen or next(iter(policies))]
     st.caption(plain(policy.sentence))
@@ -99,9 +97,22 @@ def check_list(
     if len(waiting) > 1:
         _waiting(workspace, waiting, policy, run)
         to_read = [line for line in to_read if line not in waiting]
+    shut = next((line for line in to_read if line.rule == "guarantee" and not line.met), None)
+    behind = [line for line in to_read if line is not shut] if shut and policy.requirements.whole_output else []
+    if shut and behind:  # under a policy of proof alone nothing else helps a run that has none
+        to_read = [shut]
     if to_read:
         with st.container(border=True, key="release.checklist", gap="small"):
             for line in sorted(to_read, key=lambda line: (line.met, line.passed is True, not line.high)):
+                _line(workspace, line, policy, run)
+    if behind:
+        more = trn(
+            "{n} more rule is not met, and does not matter before",
+            "{n} more rules are not met, and do not matter before",
+            len(behind),
+        )
+        with st.expander(more, icon=":material/rule:", key=f"release.behind.{run.id}"):
+            for line in behind:
                 _line(workspace, line, policy, run)
     if settled:
         met = trn("{n} rule is met", "{n} rules are met", len(settled))

@@ -22,7 +22,7 @@ from pages._ui.texts import count_of, decimal, number, plain
 
 SIZE = 25
 HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
-LINES = 120  # characters of a text that its three lines in the table hold
+LINES = 80  # characters of a text that its three lines in the table hold, however the words break
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
@@ -175,9 +175,14 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             key=f"release.marks.{run.id}.{record}",
             label=tr("Synthetic record, copies marked"),
         )
+    st.caption(
+        tr("Marked: what was found to stand in the originals too. Nothing was found of the rest, which is no proof.")
+        if run.examined_at
+        else tr("Nothing is marked yet: what stands in the originals too is known after an examination.")
+    )
     with st.container(horizontal=True, gap="xsmall"):  # in one line beside the table
         for label, state, shortcut, kind in (
-            (mark("Approve"), "approved", "A", "primary"),
+            (mark("Approve"), "approved", "A", "secondary" if run.stale else "primary"),
             (mark("Reject"), "rejected", "X", "secondary"),
             (mark("Undecide"), "pending", "U", "tertiary"),
         ):
@@ -206,7 +211,11 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             on_click=_show,
             args=(run.id, ids[max(place - 1, 0)]),
         )
-    st.caption(tr("Approving or rejecting moves on to the next record of this page."))
+    st.caption(
+        tr("The run must be made again, and then its own records are decided on: a decision here does not count there.")
+        if run.stale
+        else tr("Approving or rejecting moves on to the next record of this page.")
+    )
 
 
 def _key(action: str, record: str) -> str:
