@@ -18,7 +18,7 @@ workspace = guard()
 
 st.title("Models", anchor=False)
 st.markdown(
-    "Nothing is downloaded before you agree in writing. Only weights in the safetensors format are read, never code. "
+    "Nothing is downloaded before you confirm it by name. Only weights in the safetensors format are read, never code. "
     "Choose a row to see its model below."
 )
 if (job := running_job(workspace, kind="selftest")) is not None:

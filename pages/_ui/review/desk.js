@@ -87,12 +87,14 @@ function drawBar(desk, root, data) {
   if (told.textContent !== desk.told) told.textContent = desk.told
 }
 
-/** A bar on a scale that does not end: a text with forty open findings and one with ten both have a risk near 1. */
-function risk(value) {
-  const weight = -Math.log1p(-Math.min(value, 1 - Number.EPSILON))
+/** What a text's open findings add up to, without an end: one with forty of them and one with ten have a risk near 1. */
+const weighed = (value) => -Math.log1p(-Math.min(value, 1 - Number.EPSILON))
+
+/** A bar beside the longest of the texts that are listed. */
+function risk(value, most) {
   const cell = el("td", "number", "", { "aria-label": num(value, 2), title: num(value, 2) })
   const bar = el("span", "weight", "")
-  bar.style.inlineSize = `${Math.round((100 * weight) / (weight + 6))}%`
+  bar.style.inlineSize = `${most > 0 ? Math.round((100 * weighed(value)) / most) : 0}%`
   cell.append(bar)
   return cell
 }
@@ -103,11 +105,12 @@ function drawQueue(desk, root, data, go) {
   const held = focused && focused.classList.contains("open") ? focused.textContent : null
   desk.go = go // a line outlives the draw that made it
   const lines = new Map()
+  const most = Math.max(...data.rows.map((row) => weighed(row.risk)))
   for (const row of data.rows) {
     const sheet = seen(desk, row.id)
     const open = sheet ? lasting(sheet).filter((span) => !span.decided).length : row.open
     const read = sheet ? sheet.reviewed : row.reviewed || finished(desk, row.id)
-    const sign = [open, read, row.id === desk.current, row.risk, spoken.code].join()
+    const sign = [open, read, row.id === desk.current, row.risk, most, spoken.code].join()
     const before = desk.lines.get(row.id)
     if (before && before.sign === sign) {
       lines.set(row.id, before)
@@ -122,7 +125,7 @@ function drawQueue(desk, root, data, go) {
     const other = read ? undefined : data.others[row.id]
     const said = read ? say("read") : other ? say("{name} has it in hand", { name: other }) : ""
     const done = el("td", "tick", read ? "✓" : other ? "…" : "", said ? { "aria-label": said, title: said } : {})
-    line.append(done, cell, el("td", "number", String(open)), risk(row.risk))
+    line.append(done, cell, el("td", "number", String(open)), risk(row.risk, most))
     line.onclick = () => desk.go(row.id)
     lines.set(row.id, { sign, line })
   }

@@ -46,8 +46,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         bound = group_words(group_bound(claim, spread.largest))
         st.markdown(
             tr(
-                "For somebody whom {largest} of them name, the claim of this run is worth: **{bound}**, "
-                "held against a corpus without the data of all {largest}.",
+                "If the name that occurs most widely is a person's, the claim of this run is worth for that person: "
+                "**{bound}**, held against a corpus without the data of all {largest}.",
                 largest=number(spread.largest),
                 bound=bound,
             )
@@ -108,6 +108,7 @@ def _table(
         bounds = {size: group_words(group_bound(claim, size)) for size in set(frame["units"])}
         frame = frame.assign(bound=[bounds[size] for size in frame["units"]])
         columns.insert(2, "bound")
+    st.caption(tr("Tick those that are people: what the tagger took for a name may be a word."))
     event = st.dataframe(
         frame[columns],
         key=f"review.named.{digest([corpus.id, *keys])}",
@@ -125,12 +126,13 @@ def _table(
         alt=tr("Names with the number of units that they stand in"),
     )
     pager(total, key=PAGER, size=SIZE, counted=count_of(total, "name"))
-    st.caption(tr("Tick those that are people: what the tagger took for a name may be a word."))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
     put = (
-        trn("Put {n} chosen name on the list", "Put {n} chosen names on the list", len(chosen))
+        trn(
+            "Add {n} chosen name to the known identifiers", "Add {n} chosen names to the known identifiers", len(chosen)
+        )
         if chosen
-        else trn("Put all {n} name on the list", "Put all {n} names on the list", total)
+        else trn("Add the {n} name to the known identifiers", "Add all {n} names to the known identifiers", total)
     )
     st.button(
         put, key="review.named.known", type="primary" if chosen else "secondary", icon=":material/playlist_add:",

@@ -92,9 +92,9 @@ def storage(workspace: engine.Workspace) -> None:
     """Show where the workspace lies and what takes up room."""
     with loading.waiting(loading.BOX):  # looks at every file of the workspace
         used = workspace.disk.used()
+    _at_rest(workspace, engine.opens_with(workspace.path))
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
-    _at_rest(workspace, engine.opens_with(workspace.path))
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
 
@@ -104,7 +104,10 @@ def _at_rest(workspace: engine.Workspace, by: str | None) -> None:
 
     No passphrase is typed here: the command asks for it in a terminal, while the program is stopped.
     """
-    st.markdown(at_rest(by))
+    if by is None:
+        st.warning(at_rest(by), icon=":material/lock_open:")
+    else:
+        st.markdown(at_rest(by))
     with st.expander("What encryption protects from, and how", icon=":material/lock:", key="settings.at_rest"):
         st.markdown(PROTECTS)
         if by is None:
