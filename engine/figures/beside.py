@@ -73,8 +73,10 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
         )  # fmt: skip
         plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 4}, row=row, col=1)
         if MEASURES[name].scale == "share":
-            plot.update_xaxes(tickformat=".0%" if reach[name] >= COARSE else ".1%", row=row, col=1)
-            if name.endswith("_excess"):  # of one unit: one scale for all of them
+            excess = name.endswith("_excess")  # of one unit: one scale for all of them
+            coarse = (widest if excess else reach[name]) >= COARSE
+            plot.update_xaxes(tickformat=".0%" if coarse else ".1%", row=row, col=1)
+            if excess:
                 plot.update_xaxes(range=[-widest, widest], row=row, col=1)
     plot.update_xaxes(nticks=5, tickangle=0, automargin=True)
     plot.update_yaxes(type="category", autorange="reversed", automargin=True, categoryorder="array",

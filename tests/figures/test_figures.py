@@ -504,3 +504,13 @@ def test_a_difference_that_tells_nothing_is_not_led_by(half: float, led: str) ->
     assert ("99.7% of the synthetic records give away" in said.text) is (half > 0.5)
     flat = [*rows[:2], finding("strict_pipp_excess", "holdout", 0.0, 0.0)]
     assert "0.0 to 0.0" not in privacy_verdict(flat)[0].text
+
+
+def test_shares_above_chance_are_drawn_side_by_side_on_one_scale_in_per_cent() -> None:
+    names = ["pipp_excess", "verbatim_8gram_excess", "nearest_similarity_excess"]
+    layout = figures.beside({"A · One": PRIVACY, "B · Two": PRIVACY}, names).plot.layout
+    shares, other = (layout.xaxis, layout.xaxis2), layout.xaxis3
+    assert shares[0].range == shares[1].range
+    assert -shares[0].range[0] == shares[0].range[1] >= 0.31, "whatever was measured is drawn"
+    assert [axis.tickformat for axis in shares] == [".0%", ".0%"]
+    assert (other.range, other.tickformat) == (None, None), "a likeness is no share"
