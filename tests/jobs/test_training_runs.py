@@ -38,7 +38,7 @@ def lines(workspace, corpus, run_id):
 def test_a_training_is_paid_at_first_killed_and_gone_on(workspace, small):
     weights = lm_folder() / "model.safetensors"
     before = hashlib.sha256(weights.read_bytes()).hexdigest()
-    steps = 24
+    steps = 12
     run_id, job_id = started(workspace, small, steps=steps)
     deadline = time.monotonic() + 150
     while len(workspace.runs.diagnostics(run_id).get("training_losses", [])) < 3:
