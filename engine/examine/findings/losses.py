@@ -77,6 +77,18 @@ def loss_of(findings: Sequence[Finding], name: str) -> Loss | None:
     return Loss(name, value, low, high, width, size, counted)
 
 
+def overlaps_real(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether the interval of a measure and that of real against real share more than an end.
+
+    Such a measure could lie where real text lies. An end that is not known is the value itself.
+    """
+    pair = ("none", "baseline") if name == "readable" else ("train", "real")
+    ours, real = find(findings, name, pair[0]), find(findings, name, pair[1])
+    if ours is None or real is None:
+        return False
+    return _end(ours, ours.low) < _end(real, real.high) and _end(ours, ours.high) > _end(real, real.low)
+
+
 def above_real(ours: Finding, real: Finding) -> tuple[float, float, float]:
     """Return synthetic less real text with both ends; an end that is not known is the value itself."""
     value = ours.value - real.value
