@@ -17,7 +17,7 @@ from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
 from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, badge, not_shown, why_not
-from tests.pages.small import drawn_table
+from tests.pages.small import drawn_table, verdict_lines
 from tests.store.span_tables import add_span
 
 
@@ -52,8 +52,7 @@ def test_not_examined_yet(seeded, visit, add_run):
 def test_full(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     shown = words(app.container(key="privacy.verdict"), "markdown")
-    lines = [fold.label for fold in app.container(key="privacy.verdict").expander]
-    lines += [line for line in shown.split("\n") if line.startswith(":")]
+    lines = verdict_lines(app.container(key="privacy.verdict"))
     for title in ("Real identifiers", "Copied text", "Membership", "Closeness", "Formal claim"):
         assert sum(f"· {title}:" in line for line in lines) == 1
     # details of people are named where the split makes them stand out, identifiers of one person where any came out
@@ -123,7 +122,7 @@ def test_views(seeded, visit, view):
         table = app.dataframe[0].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
         assert len(table) == sum(f.group == "privacy" for f in seeded.open().examinations.findings(seeded.run))
-        assert "It does not show" in words(app, "markdown")
+        assert "Keep in mind: " in words(app, "markdown")
     else:
         assert app.radio(key="privacy.chart")
 

@@ -213,7 +213,7 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
 
 def _open(loss: Loss, findings: Sequence[Finding]) -> bool:
     """Return whether an interval reaches from a tick to a cross, or a cross could be real text."""
-    return mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross" or _like_real(loss, findings)
+    return (mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross") or _like_real(loss, findings)
 
 
 def _like_real(loss: Loss, findings: Sequence[Finding]) -> bool:

@@ -400,8 +400,8 @@ def _set_aside(found: Finding) -> str:
     point = "points" if direct == 1 else "point"
     more = f" {direct} of them {point} at somebody directly: look in Review." if direct else ""
     return (
-        f"Not counted: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in ten, "
-        f"so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
+        f"Not counted: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in "
+        f"ten, so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
     )
 
 

@@ -77,7 +77,8 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str, *, untouched:
     attacks = usable[~usable["attack"].isin(list(TEXT_FLAGS))]
     if attacks.empty and units.empty:
         if len(counts[counts["flagged"].isna()]):
-            return f"Too few records were set aside to single out any {noun}: an attack needs {NEEDED} of them{_here(counts)}."
+            few = f"an attack needs {NEEDED} of them{_here(counts)}"
+            return f"Too few records were set aside to single out any {noun}: {few}."
         return f"No {noun} is flagged."
     plural = "people" if noun == "person" else "records"
     more = [f - e for _, f, e in _counts(attacks) if _above(f, e, len(attacks))]

@@ -76,7 +76,7 @@ def _line(sentence: Sentence, noun: str, key: str) -> None:
     if not brief and not under:
         st.markdown(lead)
         return
-    with st.expander(lead, key=key):
+    with st.expander(lead, key=key, type="compact"):
         if brief:
             st.markdown(text)
         for line in under.split("\n"):
@@ -102,7 +102,9 @@ def _head(
                 said, numbers = why_not(found, side, corpus, sentences_of)
                 st.markdown(plain(called.said(noun, said)))
                 if numbers:
-                    with st.expander("The numbers of this rule", key=f"privacy.head.numbers.{side.run.id}"):
+                    with st.expander(
+                        "The numbers of this rule", key=f"privacy.head.numbers.{side.run.id}", type="compact"
+                    ):
                         st.caption(plain(called.said(noun, numbers)))
         st.caption(
             "By the policies of the Release page. These answers assume that a person approves each record, signs, and "
