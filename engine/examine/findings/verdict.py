@@ -86,6 +86,13 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
     "near_copies_08": "{ours} of the synthetic records nearly repeat a training record; of real records that nobody "
     "used only {theirs} do",
 }
+_BRIEFLY = {  # what a share counts, before it in a short line
+    "strict_pipp": "a private value in", "strict_pipp_direct": "a direct identifier in", "strict_elp": "recognised are",
+    "pipp": "a private entity in", "pipp_direct": "a direct identifier in", "pipp_context": "a word of the source in",
+    "verbatim_8gram": "eight words in a row repeated in", "near_copies_08": "nearly repeated in",
+    "canary_echo": "word for word", "linkage": "one person pointed to by", "detail_inference": "a detail guessed for",
+    "attribute_inference": "the label guessed for",
+}  # fmt: skip
 ALONE = "strict_elp_direct"  # the settings of it and of its share of records count what one person alone has
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
@@ -313,12 +320,12 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
         size=_records(findings, name, holdout),
     )  # fmt: skip
-    brief = f"{title}: {show(name, train.value if equal is None else equal)}{_counted(name)} against "
+    brief = f"{title}: {_shared(name, train.value if equal is None else equal)} against "
     brief += f"{show(name, holdout.value)} by chance{'; ' + _not_excluded(findings, name) if nothing else ''}."
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
-        brief = f"{title}: {show(name, train.value)} of records, {show(name, real.value)} of real ones nobody used."
+        brief = f"{title}: {_shared(name, train.value)}, of real ones nobody used in {show(name, real.value)}."
         return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.", brief)
     against = f"Against all training records: {show(name, train.value)}."
     whole = [line for line in ("" if equal in (None, train.value) else against, _set_aside(train)) if line]
@@ -331,7 +338,7 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         said = (
             f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
         )
-        brief = f"{title}: {show(name, train.value)}{_counted(name)}; how much of it is chance cannot be told."
+        brief = f"{title}: {_shared(name, train.value)}; how much of it is chance cannot be told."
         return Sentence(f"{title}: {said}.", level, name, more.strip(), brief)
     if lead:
         further = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
@@ -365,11 +372,12 @@ def _not_excluded(findings: Sequence[Finding], name: str) -> str:
     return f"up to {show(excess.name, excess.high)} more cannot be excluded with so few records"
 
 
-def _counted(name: str) -> str:
-    """Return what a share is of, empty for what is no share."""
-    if not MEASURES[name].measure.startswith("share"):
-        return ""
-    return {"strict_elp": " of their values", "canary_echo": " of the canaries"}.get(name, " of records")
+def _shared(name: str, value: float) -> str:
+    """Return a share with what it counts and what it is of in few words; what is no share by itself."""
+    if name not in _BRIEFLY:
+        return show(name, value)
+    of = {"strict_elp": "their values", "canary_echo": "the canaries"}.get(name, "records")
+    return f"{_BRIEFLY[name]} {show(name, value)} of {of}"
 
 
 def _small(findings: Sequence[Finding]) -> bool:
