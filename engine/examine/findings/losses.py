@@ -82,8 +82,10 @@ def overlaps_real(findings: Sequence[Finding], name: str) -> bool:
 
     Such a measure could lie where real text lies. An end that is not known is the value itself.
     """
-    pair = ("none", "baseline") if name == "readable" else ("train", "real")
-    ours, real = find(findings, name, pair[0]), find(findings, name, pair[1])
+    if name == "readable":
+        ours, real = find(findings, name, "none"), find(findings, name, "baseline")
+    else:
+        ours, real = find(findings, name, "train"), find(findings, name, "real")
     if ours is None or real is None:
         return False
     return _end(ours, ours.low) < _end(real, real.high) and _end(ours, ours.high) > _end(real, real.low)

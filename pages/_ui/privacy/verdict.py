@@ -68,7 +68,7 @@ def badge(sentence: Sentence) -> tuple[str, str, str]:
     return NONE_SEEN if sentence.nothing else LEVELS[sentence.level]
 
 
-def _line(sentence: Sentence, noun: str, key: str) -> None:
+def _line(sentence: Sentence, noun: tuple[str, str], key: str) -> None:
     """Draw one sentence in a line; where there is more to it, opened it says the whole."""
     icon, word, colour = badge(sentence)
     brief, text, under = (plain(called.said(noun, part)) for part in (sentence.brief, sentence.text, sentence.more))
