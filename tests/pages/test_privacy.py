@@ -57,8 +57,8 @@ def test_full(seeded, visit):
         assert sum(f"· {title}:" in line for line in lines) == 1
     # details of people are named where the split makes them stand out, identifiers of one person where any came out
     assert len(lines) in (5, 6, 7)
-    opened = words(app.container(key="privacy.verdict"), "caption")
-    assert "Against all training records: 10.0%." in opened  # 12 of 120 were copied
+    opened = [one.value for one in app.container(key="privacy.verdict").caption]
+    assert "Against all training records: 10.0%." in opened  # 12 of 120 were copied; each number has its line
     assert "nothing is proven about this method" in shown
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "All numbers"})
     table = {

@@ -71,7 +71,8 @@ def badge(sentence: Sentence) -> tuple[str, str, str]:
 def _line(sentence: Sentence, noun: tuple[str, str], key: str) -> None:
     """Draw one sentence in a line; where there is more to it, opened it says the whole."""
     icon, word, colour = badge(sentence)
-    brief, text, under = (plain(called.said(noun, part)) for part in (sentence.brief, sentence.text, sentence.more))
+    brief, text = (plain(called.said(noun, part)) for part in (sentence.brief, sentence.text))
+    under = [plain(line) for line in called.said(noun, sentence.more).split("\n") if line]
     lead = f":{colour}[{icon} **{word}**] · {brief or text}"
     if not brief and not under:
         st.markdown(lead)
@@ -79,9 +80,8 @@ def _line(sentence: Sentence, noun: tuple[str, str], key: str) -> None:
     with st.expander(lead, key=key, type="compact"):
         if brief:
             st.markdown(text)
-        for line in under.split("\n"):
-            if line:
-                st.caption(line)
+        for line in under:
+            st.caption(line)
 
 
 def _head(
