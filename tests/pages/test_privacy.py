@@ -95,18 +95,24 @@ def test_only_utility_was_examined(seeded, visit, add_run, examine):
     assert app.button(key=f"privacy.examine.{run}")
 
 
-def test_stale(seeded, visit):
+@pytest.mark.parametrize("uses", [False, True])
+def test_stale(seeded, visit, uses):
+    from engine.store.database.schema import runs
+
     workspace = seeded.open()
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.run).values(needs_spans=uses))
     record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
     add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("privacy", **{"_ui.run": seeded.run})
     assert "Out of date" in words(app, "warning")
-    if workspace.runs.get(seeded.run).stale:  # the run itself used the marks: another examination does not help
-        assert "Make the run again" in words(app, "warning")
-        assert app.button(key=f"privacy.remake.{seeded.run}")
-        assert not [one for one in app.button if one.key == f"privacy.examine.{seeded.run}"]
-    else:
-        assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
+    assert ("Make the run again" in words(app, "warning")) is uses  # another examination would not help
+    keys = [str(one.key) for one in app.button]
+    assert (f"privacy.examine.{seeded.run}" in keys) is not uses
+    assert (f"privacy.remake.{seeded.run}" in keys) is uses
+    if uses:
+        app.button(key=f"privacy.remake.{seeded.run}").click().run()
+        assert app.title[0].value == "Runs"
 
 
 @pytest.mark.parametrize("view", ["Leaks", "Proof and attacks", "All numbers"])
