@@ -38,7 +38,7 @@ with loading.waiting(loading.BOX):
     sides = privacy_data.load(workspace, runs)
 privacy_verdict.draw(workspace, sides)
 
-st.session_state.setdefault("privacy.view", PROOF if run.guarantee.kind == "dp" else LEAKS)
+st.session_state.setdefault("privacy.view", LEAKS)
 view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
 if view == PROOF:
     privacy_chart.draw(workspace, sides)

@@ -21,7 +21,9 @@ VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "What 
 
 st.title("Utility", anchor=False)
 run, findings = examined_run.choose(workspace, key="utility", group="utility")
-utility_verdict.draw(workspace.examinations.findings(run.id))  # whether it can be read is a finding of privacy
+utility_verdict.draw(
+    workspace, run, workspace.examinations.findings(run.id)
+)  # whether it can be read is a finding of privacy
 
 view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:

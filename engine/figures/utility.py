@@ -74,6 +74,14 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
             error_x={"array": bands, "thickness": 12, "width": 0, "color": "rgba(0,158,115,0.35)"},
             hovertemplate=[f"{_raw(findings, name, 'real')}<extra>Real against real</extra>" for name, _ in rows],
         )  # fmt: skip
+        plot.add_scatter(
+            x=[None],
+            y=titles[:1],
+            mode="markers",
+            name="Its 95% interval (bar)",
+            hoverinfo="skip",
+            marker={"color": "rgba(0,158,115,0.35)", "symbol": "square", "size": 14},
+        )
         drawn = [min(RIGHT, max(LEFT, loss.value)) for _, loss in rows]
         ends = list(zip(rows, drawn, strict=True))
         plot.add_scatter(
@@ -98,7 +106,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                         "line": {"width": 2}},
                 hovertemplate=[f"{_raw(findings, name, 'unrelated')}<extra>Unrelated text</extra>" for name in far],
             )  # fmt: skip
-    axis = "Lost of the way from real text to unrelated text<br>with 95% interval; left is better"
+    axis = "Share of the way from real to unrelated text that was lost<br>with 95% interval; left is better"
     styled(plot, x=axis, y="", height=140 + 42 * max(1, len(rows)))
     plot.update_layout(legend_y=1.02 + 24 / (100 + 42 * max(1, len(rows))))  # above the words of the limits
     plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.uses import TICK, USES, WARN, Use, headline, lost, unreadable, use_table
+from engine.examine.findings.uses import TICK, USES, WARN, Use, clearly_lost, headline, lost, unreadable, use_table
 from engine.examine.measures import MEASURES
 
 BEST: dict[str, tuple[float, float]] = {  # name: real, unrelated
@@ -135,6 +135,34 @@ def test_what_is_held_against_real_text_has_its_chance_counted_once():
     for half in (0.0, 0.3):
         level = [finding("topic_shift", "real", 0.1, half), finding("topic_shift", "unrelated", 0.9)]
         assert next(u.mark for u in use_table([*rows, ours, *level]) if u.use.startswith("Searching")) == "cross"
+
+
+def use_of(rows: list[Finding], key: str) -> Use:
+    return next(use for purpose, use in zip(USES, use_table(rows), strict=True) if purpose.key == key)
+
+
+@pytest.mark.parametrize(("top", "mark"), [(0.399, "cross"), (0.4, "cross"), (0.401, "unknown"), (1.0, "unknown")])
+def test_what_overlaps_real_text_is_no_cross(top: float, mark: str):
+    """A variety of pairs far from real text, whose interval begins at 0.4, beside real text up to `top`."""
+    rows = [f for f in examined() if f.name != "js_2gram"]
+    ours = Finding("js_2gram", 0.9, 0.4, 0.95, 500, "train", "", "lower is better", "utility", {"texts_a_side": 500})
+    real = Finding("js_2gram", 0.3, 0.2, top, 500, "real", "", "lower is better", "utility")
+    far = finding("js_2gram", "unrelated", 0.5)
+    use = use_of([*rows, ours, real, far], "software")
+    assert (use.mark, use.finding) == (mark, "js_2gram")
+    assert ("overlaps that of real text" in use.sentence) == (mark == "unknown")
+    assert ("js_2gram" in clearly_lost([*rows, ours, real, far])) == (mark == "cross")
+
+
+def test_a_measure_without_an_interval_of_its_own_is_held_against_that_of_real_text():
+    rows = [f for f in examined() if f.name != "mauve"]
+    ours = finding("mauve", "train", 0.03, None, texts_a_side=100)
+    level = [finding("mauve", "real", 0.67, 0.66), finding("mauve", "unrelated", 0.004)]
+    assert use_of([*rows, ours, *level], "search").mark == "unknown"
+    settled = [finding("mauve", "real", 0.67, 0.2), finding("mauve", "unrelated", 0.004)]
+    assert use_of([*rows, ours, *settled], "search").mark == "cross"
+    worse = [f for f in examined({"kid": 0.9}) if f.name != "mauve"]
+    assert use_of([*worse, ours, *level], "search").finding == "kid", "a settled cross decides before an open one"
 
 
 def test_a_reason_that_was_given_is_said():

@@ -378,6 +378,7 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "Against all training records: 70.0%." in first.more
     assert "(40.0% against 41.0%)" in first.text
     assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
+    assert first.brief == "Real identifiers: a private entity in 40.0% of records against 41.0% by chance."
 
 
 @pytest.mark.parametrize(
@@ -396,6 +397,10 @@ def test_copies_are_also_judged_by_what_real_records_repeat(baseline: float, hel
     sentence = privacy_verdict(rows)[1]
     assert sentence.level == level
     assert ("of real records that nobody used only 0.0%" in sentence.text) is (level == "leak")
+    if level == "leak":
+        assert sentence.brief == (
+            "Copied text: eight words in a row repeated in 10.0% of records, of real ones nobody used in 0.0%."
+        )
     assert stands_out(rows, "verbatim_8gram") is (level == "leak")
 
 

@@ -13,7 +13,7 @@ from engine.dp.accounting.closed_form import delta_standard, delta_strict
 from engine.examine.stats import roc
 from engine.figures.equal import equal_axes
 from engine.figures.privacy.groups import by_group
-from engine.figures.privacy.membership import areas, roc_curves
+from engine.figures.privacy.membership import areas, readable_from, roc_axes, roc_curves
 from engine.figures.privacy.proof_attack import (
     Audited,
     Claim,
@@ -145,6 +145,18 @@ def test_groups_figure_allows_for_all_groups() -> None:
     assert "in: b." in figure.takeaway  # a alone would stand out, not with two groups looked at
     assert "1 group is too small" in figure.takeaway
     assert "too small" in by_group(cells.iloc[2:], "Attack").takeaway
+
+
+@pytest.mark.parametrize(
+    ("others", "begin", "ticks"), [(70, 10 / 70 / 3, "20%"), (10_000, 1e-3 / 3, "0.1%"), (10_000_000, 1e-4, "0.01%")]
+)
+def test_an_axis_begins_somewhat_below_what_can_be_read(others: int, begin: float, ticks: str) -> None:
+    edge = readable_from(pd.DataFrame({"others": [others]}))
+    plot = go.Figure()
+    roc_axes(plot, 400, [], edge)
+    assert plot.layout.xaxis.range[0] == pytest.approx(math.log10(begin))
+    assert ticks in plot.layout.xaxis.ticktext
+    assert plot.layout.yaxis.range[0] == -4, "members found keep their own axis"
 
 
 def test_axes_of_two_figures_are_made_equal() -> None:

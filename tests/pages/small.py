@@ -128,3 +128,10 @@ def fail_job(workspace: engine.Workspace, job_id: str, why: str) -> None:
 
     with workspace.session.db.write() as connection:
         queue.finish(connection, job_id, "failed", why)
+
+
+def verdict_lines(box: Any) -> list[str]:
+    """Return each sentence of a privacy verdict with its word, and what opens below it."""
+    folds = [(fold.label, *(e.value for e in fold.markdown), *(e.value for e in fold.caption)) for fold in box.expander]
+    open_ones = [str(e.value) for e in box.markdown if str(e.value).startswith(":")]
+    return ["\n".join(fold) for fold in folds] + open_ones

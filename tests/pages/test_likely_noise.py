@@ -31,7 +31,7 @@ def test_what_was_set_aside_leads_to_its_values_in_review(seeded, visit):
     found = {(f.name, f.reference): f for f in workspace.examinations.findings(seeded.run)}
     count = found["strict_pipp", "train"].settings["set_aside"]
     assert count > 1  # years and the like, in the records of many people
-    assert f"Set aside: {count} values" in words(app)
+    assert f"Not counted: {count} values" in words(app)
     app.button(key=f"privacy.shared.{seeded.run}").click().run()
     assert not app.exception
     assert app.session_state["review.view"] == review_values.VIEW

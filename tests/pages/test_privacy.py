@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.sentence import Level
+from engine.examine.findings.sentence import Level, Sentence
 from engine.examine.findings.verdict import privacy_verdict
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
-from pages._ui.privacy.verdict import LEVELS, not_shown
-from tests.pages.small import drawn_table
+from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, badge, not_shown, why_not
+from tests.pages.small import drawn_table, verdict_lines
 from tests.store.span_tables import add_span
 
 
@@ -52,11 +52,13 @@ def test_not_examined_yet(seeded, visit, add_run):
 def test_full(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     shown = words(app.container(key="privacy.verdict"), "markdown")
+    lines = verdict_lines(app.container(key="privacy.verdict"))
     for title in ("Real identifiers", "Copied text", "Membership", "Closeness", "Formal claim"):
-        assert f"· {title}:" in shown
+        assert sum(f"· {title}:" in line for line in lines) == 1
     # details of people are named where the split makes them stand out, identifiers of one person where any came out
-    assert shown.count("**") in (10, 12, 14)
-    assert "Against all training records: 10.0%." in shown  # 12 of 120 were copied
+    assert len(lines) in (5, 6, 7)
+    opened = [one.value for one in app.container(key="privacy.verdict").caption]
+    assert "Against all training records: 10.0%." in opened  # 12 of 120 were copied; each number has its line
     assert "nothing is proven about this method" in shown
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "All numbers"})
     table = {
@@ -93,13 +95,24 @@ def test_only_utility_was_examined(seeded, visit, add_run, examine):
     assert app.button(key=f"privacy.examine.{run}")
 
 
-def test_stale(seeded, visit):
+@pytest.mark.parametrize("uses", [False, True])
+def test_stale(seeded, visit, uses):
+    from engine.store.database.schema import runs
+
     workspace = seeded.open()
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.run).values(needs_spans=uses))
     record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
     add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("privacy", **{"_ui.run": seeded.run})
     assert "Out of date" in words(app, "warning")
-    assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
+    assert ("Make the run again" in words(app, "warning")) is uses  # another examination would not help
+    keys = [str(one.key) for one in app.button]
+    assert (f"privacy.examine.{seeded.run}" in keys) is not uses
+    assert (f"privacy.remake.{seeded.run}" in keys) is uses
+    if uses:
+        app.button(key=f"privacy.remake.{seeded.run}").click().run()
+        assert app.title[0].value == "Runs"
 
 
 @pytest.mark.parametrize("view", ["Leaks", "Proof and attacks", "All numbers"])
@@ -115,7 +128,7 @@ def test_views(seeded, visit, view):
         table = app.dataframe[0].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
         assert len(table) == sum(f.group == "privacy" for f in seeded.open().examinations.findings(seeded.run))
-        assert "It does not show" in words(app, "markdown")
+        assert "Keep in mind: " in words(app, "markdown")
     else:
         assert app.radio(key="privacy.chart")
 
@@ -248,6 +261,7 @@ def test_every_level_has_a_word():
     assert set(LEVELS) == set(get_args(Level))
     assert len({word for _, word, _ in LEVELS.values()}) == len(LEVELS)
     assert len({icon for icon, _, _ in LEVELS.values()}) == len(LEVELS)
+    assert NONE_SEEN[0] not in {icon for icon, _, _ in LEVELS.values()}
 
 
 def test_a_type_that_points_both_ways_has_a_row_each():
@@ -295,9 +309,9 @@ def test_an_excess_below_zero_is_less(value, said, difference):
         (
             0.15,
             (0.0, -0.1, 0.3),
-            "with 19 people set aside the measure is too coarse (up to 37.7 pp; the limit is 20.0",
+            "only 19 people were set aside, too few to measure the difference closely enough. What would help",
         ),
-        (0.30, (0.0, -0.03, 0.05), "the rule holds 104 people used against 19 set aside"),
+        (0.30, (0.0, -0.03, 0.05), "only 19 people were set aside, and the rule holds all 104 that were used"),
         (0.30, (0.0, -0.03, 0.25), ""),  # not clearly within the limit at equal sizes either
         (0.30, (0.28, 0.2, 0.35), ""),  # the value itself is over it
     ],
@@ -316,9 +330,13 @@ def test_a_rule_that_fails_by_its_interval_is_not_said_to_be_a_leak(used, equal,
         run=SimpleNamespace(guarantee=SimpleNamespace(kind=kind)),
     )
     corpus = SimpleNamespace(unit="source", units=123, holdout_units=19)
-    found = not_shown(rule, side, corpus, SimpleNamespace(title="Internal"), 1)  # type: ignore[arg-type]
+    found, numbers = not_shown(rule, side, corpus, SimpleNamespace(title="Internal"))  # type: ignore[arg-type]
     assert said in found
-    assert bool(said) == bool(found)
+    assert bool(said) == bool(found) == bool(numbers)
+    assert "%" not in found
+    assert " pp" not in found, "the numbers are in the fold"
+    assert ("up to 37.7 pp; the limit is 20.0 pp." in numbers) == bool(said)
+    assert ("Of equally many" in numbers) == (used == 0.30 and bool(said))
     assert ("Proof alone" in found) == (bool(said) and kind == "dp")
 
 
@@ -329,4 +347,81 @@ def test_people_beside_text_that_read_nothing_private_are_matched_by_chance():
     assert "a direct identifier of theirs alone also occurs in the text" in said
     assert said.endswith("Every match is chance: no private record was read (ε = 0).")
     assert "by chance about" not in said
-    assert "by chance about 0" in people_sentence(counts, units, "person")
+    assert "alone, chance gives about 0. " in people_sentence(counts, units, "person")
+
+
+@pytest.mark.parametrize(
+    ("expected", "others", "said"),
+    [
+        (5.4, 70, "alone, no more than chance gives (about 5). Attacks on single people need 99 records set aside; "
+         "here 70."),
+        (2.6, 120, "alone, chance gives about 3. Attacks on single people need 99 records set aside, and words that do "
+         "not tell the two parts apart."),
+    ],
+)  # fmt: skip
+def test_people_are_counted_beside_chance(expected, others, said):
+    counts = pd.DataFrame(
+        {
+            "attack": ["ngram", "direct identifier"], "flagged": [float("nan"), 3.0],
+            "expected": [float("nan"), expected], "others": [others, others],
+        }
+    )  # fmt: skip
+    units = pd.DataFrame({"unit": ["s:1", "s:2", "s:3"]})
+    assert people_sentence(counts, units, "person").endswith(said)
+
+
+def rule(title: str, passed: bool | None, value: float | None, reference: str = "train"):
+    return SimpleNamespace(
+        finding="verbatim_8gram", reference=reference, threshold=0.05, value=value, passed=passed, title=title,
+        sentence=f"{title} says why.",
+    )  # fmt: skip
+
+
+def reason(missing, said, *, stale: bool = False):
+    run = SimpleNamespace(stale=stale, examination_stale=False, guarantee=SimpleNamespace(kind="dp"))
+    side = SimpleNamespace(findings=[], run=run)
+    found = SimpleNamespace(wider=SimpleNamespace(title="Internal"), missing=missing)
+    return why_not(found, side, SimpleNamespace(), said)[0]  # type: ignore[arg-type]
+
+
+def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
+    unsure = Sentence("Identifiers: cannot be told.", "unsure", "pipp")
+    leak = Sentence("Copied text: all of it, at length.", "leak", "verbatim_8gram", "", "Copied text: 100.0%.")
+    missing = [rule("Nothing changed since the examination", False, None), rule("Copies", None, None)]
+    said = reason(missing, [unsure, leak], stale=True)
+    assert said.startswith("The worst finding: Copied text: 100.0%.")
+    assert "Nothing changed" not in said
+    assert "out of date" in reason(missing, [unsure], stale=True)
+
+
+def test_a_rule_that_a_number_breaks_is_the_reason_before_one_that_was_not_judged():
+    missing = [rule("A", None, None), rule("B", False, 0.5), rule("C", None, None)]
+    assert reason(missing, []) == (
+        "Not for more readers (Internal): the rule “B” is not met. B says why. 2 more rules stand in the way."
+    )
+    assert "“A”" in reason([missing[0]], [])
+    assert reason([rule("D", False, 0.5, "train above holdout")], []).endswith("the rule “D” is not met.")
+
+
+@pytest.mark.parametrize(
+    ("whole", "excess", "seen"),
+    [
+        (0.0, (0.0, -0.04, 0.04), False),
+        (0.0, (0.02, -0.04, 0.10), False),
+        (0.0, (0.03, -0.04, 0.10), True),  # more than negligible was seen
+        (0.0, (0.0, -0.04, 0.11), True),  # too much cannot be excluded
+        (0.0, (0.0, 0.0, 0.0), True),  # an interval that says nothing
+        (0.10, (0.0, -0.04, 0.04), True),  # copies of what the cut does not hold
+    ],
+)
+def test_none_seen_says_what_cannot_be_excluded(whole, excess, seen):
+    rows = [
+        finding("verbatim_8gram", "train", whole, 0.0, whole + 0.04),
+        finding("verbatim_8gram", "holdout", 0.0, 0.0, 0.04),
+        finding("verbatim_8gram_excess", "holdout", *excess),
+    ]
+    copies = privacy_verdict(rows)[1]
+    assert copies.level == "unsure"
+    assert badge(copies) == (LEVELS["unsure"] if seen else NONE_SEEN)
+    limit = f"up to {100 * excess[2]:.1f} pp more cannot be excluded"
+    assert (limit in copies.text) is (limit in copies.brief) is (not seen)

@@ -13,6 +13,7 @@ from engine.examine.stats import roc
 from engine.studies import get_study
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy import studies as privacy_studies
+from tests.pages.small import verdict_lines
 from tests.studies import rerun_world
 
 RNG_SEED = 3
@@ -112,7 +113,7 @@ def test_older_examinations_are_told_apart_and_can_be_repeated(seeded, visit):
 def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     save(seeded, found)
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Membership"})
-    verdict = words(app.container(key="privacy.verdict"), "markdown")
+    verdict = "\n".join(verdict_lines(app.container(key="privacy.verdict")))
     assert "**leak**\\] · Membership: 1 of 2 attacks can tell" in verdict.replace("]", "\\]")
     assert "“Word sequences”" in verdict
     table = app.dataframe[0].value.set_index("Attack")
@@ -130,11 +131,11 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
 def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, visit, found):
     save(seeded, found)
     promise(seeded, seeded.run, 8.0)
-    app = visit("privacy", **{"_ui.run": seeded.run})
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks"})
     assert "Proven: at 1% false alarms no attack finds more than" in words(app, "markdown")
     assert ":blue[:material/verified_user: **proof**]" in words(app.container(key="privacy.verdict"), "markdown")
     promise(seeded, seeded.run, 0.05)
-    app = visit("privacy", **{"_ui.run": seeded.run})
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks"})
     assert "proof contradicted" in words(app.container(key="privacy.verdict"), "markdown")
     assert "passed what is proven" in words(app, "markdown")
 
@@ -146,17 +147,19 @@ def test_public_text_is_held_against_chance(seeded, visit, found):
     claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
     with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
-    app = visit("privacy", **{"_ui.run": seeded.run})
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks"})
     assert "no private record went in (ε = 0), so every attack must stay at chance" in words(app, "markdown")
     assert "about every record and every attacker" in words(app, "caption")
     assert "ε = 0. No private record" in words(app.container(key="privacy.verdict"), "markdown")
-    visit("privacy", **{"_ui.run": seeded.run, "privacy.chart": "ε–δ curves"})
+    visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks", "privacy.chart": "ε–δ curves"})
 
 
 def test_curves_of_claim_and_attack_on_one_chart(seeded, visit, found):
     save(seeded, found)
     promise(seeded, seeded.run, 8.0)
-    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.chart": "ε–δ curves"})
+    app = visit(
+        "privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks", "privacy.chart": "ε–δ curves"}
+    )
     options = app.multiselect(key="privacy.curves.shown").value
     assert options == ["claimed, of the whole text", "clearest attack, as far as it shows anything"]
     assert "At ε = ln 1.2, where odds move by a fifth, δ is: claimed" in words(app, "markdown")
@@ -166,8 +169,9 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
     save(seeded, found)
     save(seeded, tables(attack("ngram", "Word sequences", 0.0)), seeded.other)
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Membership"})
-    verdict = words(app.container(key="privacy.verdict"), "markdown")
-    assert verdict.count("Membership:") == 2
+    box = app.container(key="privacy.verdict")
+    verdict = words(box, "markdown")
+    assert sum("· Membership:" in line for line in verdict_lines(box)) == 2
     assert "**A · Write anew, then filter**" in verdict
     assert "**B · Replace what identifies**" in verdict
     assert len(app.get("plotly_chart")) == 4  # areas, ROC: two of each
@@ -178,7 +182,7 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
 def test_people_at_risk(seeded, visit, found):
     save(seeded, found | units())
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "People at risk"})
-    assert "**30 records** flagged by something" in words(app, "markdown")
+    assert "**30 records** are flagged by something" in words(app, "markdown")
     assert "the clearest 78 more" in words(app, "markdown")
     table = app.dataframe[0].value
     assert table.iloc[0]["Flagged by"] == "eight of their words copied, Word sequences and 1 more"
@@ -268,7 +272,9 @@ def test_studies_join_the_chart(seeded, visit, found):
     add_study(seeded, "pairs", {"curves": pair_table()}, method="filter")
     add_study(seeded, "canary-audit", {"bounds": bounds(0.4, "no violation seen")}, method="filter")
     add_study(seeded, "canary-audit", {"bounds": bounds(3.0, "violation")}, method="surrogate")  # another method's
-    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.chart": "ε–δ curves"})
+    app = visit(
+        "privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks", "privacy.chart": "ε–δ curves"}
+    )
     shown = words(app, "markdown")
     assert "null: the same data twice, half of the runs" in app.multiselect(key="privacy.curves.shown").value
     assert "The canary audit shows at least ε = 0.4" in shown
@@ -283,7 +289,10 @@ def test_an_audit_above_the_claim_contradicts_it(seeded, visit, found):
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Canaries and audit"})
     assert "“the canary audit of this method” finds more than it allows" in words(app, "markdown")
     assert [chart.key.endswith(".bounds") for chart in app.get("plotly_chart")] == [True]
-    assert len(visit("privacy", **{"_ui.run": seeded.run}).get("plotly_chart")) == 1  # and the proof in the first view
+    proof = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Proof and attacks"})
+    assert len(proof.get("plotly_chart")) == 1
+    first = visit("privacy", **{"_ui.run": seeded.run})
+    assert first.radio(key="privacy.view").value == "Leaks", "the first view opens, whatever is proven"
 
 
 def test_studies_that_are_missing_are_offered(seeded, visit):

@@ -28,6 +28,14 @@ def test_empty(empty, visit):
     assert visit("utility").button(key="utility.load").label == "Load a file"
 
 
+def test_what_could_help_is_what_the_run_can_change():
+    assert utility_verdict.could_help(written=True, proven=True) == (
+        "What could help: another language model, a corpus of more people, or a larger ε."
+    )
+    assert "ε" not in utility_verdict.could_help(written=False, proven=False)
+    assert "another method" in utility_verdict.could_help(written=False, proven=False)
+
+
 def test_running_and_failed(seeded, visit, add_run, add_job, import_small):
     workspace = seeded.open()
     corpus = import_small(workspace)
@@ -63,6 +71,9 @@ def test_full(seeded, visit):
     assert "measures could not be taken" in words(app, "caption")
     (head,) = [m.value for m in app.container(key="utility.head").markdown]
     assert headline(uses) in head
+    assert any(use.mark == "cross" for use in uses)
+    assert "What could help: " in words(app.container(key="utility.help"), "markdown")
+    assert app.button(key="utility.help.plan").label == "Plan a run"
     meant = visit("utility", **{"_ui.run": seeded.run, "utility.view": "What the numbers mean"})
     (told,) = [one.value for one in meant.caption if one.value.startswith("Not estimable here: ")]
     assert "Mixture of topics and styles" in told
@@ -85,7 +96,7 @@ def test_views(seeded, visit, view):
             f.group == "utility" for f in seeded.open().examinations.findings(seeded.run)
         )
     else:
-        assert "It does not show" in words(app, "markdown")
+        assert "Keep in mind: " in words(app, "markdown")
 
 
 def test_labels_stand_in_a_table_and_never_in_markdown(seeded, visit):

@@ -8,6 +8,7 @@ import pytest
 
 from engine.examine.findings.findings import Finding
 from engine.workspace import Workspace, open_workspace
+from tests.pages.small import verdict_lines
 from tests.whole_battery import world
 
 SHARE = 0.1
@@ -25,7 +26,7 @@ def sentences(path: Path, run: str, patch: pytest.MonkeyPatch) -> list[str]:
     app.run()
     app.switch_page(page_path("privacy")).run()
     assert not app.exception, app.exception
-    return [str(e.value) for e in app.container(key="privacy.verdict").markdown]
+    return verdict_lines(app.container(key="privacy.verdict"))
 
 
 def the(lines: list[str], title: str) -> str:
@@ -79,10 +80,10 @@ def test_copies_and_canaries_are_seen_and_said(
     copies_are_seen(found(workspace, run))
     said = sentences(path, run, monkeypatch)
     for title in ("Copied text", "Planted canaries"):
-        assert "**more than chance**" in the(said, title), title
+        assert "**leak**" in the(said, title), title
     assert "100.0% of the canaries planted among the records used stand in the text word for word, 0.0%" in the(
         said, "Planted canaries"
     )
     assert "nothing is proven about this method" in said[-1]
-    marks = ["**more than chance**" in line for line in said]
+    marks = ["**leak**" in line for line in said]
     assert marks == sorted(marks, reverse=True)  # most serious first

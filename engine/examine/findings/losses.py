@@ -77,6 +77,20 @@ def loss_of(findings: Sequence[Finding], name: str) -> Loss | None:
     return Loss(name, value, low, high, width, size, counted)
 
 
+def overlaps_real(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether the interval of a measure and that of real against real share more than an end.
+
+    Such a measure could lie where real text lies. An end that is not known is the value itself.
+    """
+    if name == "readable":
+        ours, real = find(findings, name, "none"), find(findings, name, "baseline")
+    else:
+        ours, real = find(findings, name, "train"), find(findings, name, "real")
+    if ours is None or real is None:
+        return False
+    return _end(ours, ours.low) < _end(real, real.high) and _end(ours, ours.high) > _end(real, real.low)
+
+
 def above_real(ours: Finding, real: Finding) -> tuple[float, float, float]:
     """Return synthetic less real text with both ends; an end that is not known is the value itself."""
     value = ours.value - real.value

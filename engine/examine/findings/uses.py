@@ -7,7 +7,8 @@ Fixed here, before any run is looked at:
 - A use is not judged on fewer texts than its `least`, nor where the interval of one of its findings reaches from a tick
   to a cross, unless another is a cross already: then it is unknown, and the sentence says about how many texts would be
   needed, or that no number within reach would do. The interval is that of the difference between synthetic and real
-  text (`losses`): real text differs from real text too. More variety than real text has is a warning at most.
+  text (`losses`): real text differs from real text too. Nor is a cross given where a finding's own interval overlaps
+  that of real against real: the text could be as good as real text. More variety than that has is a warning at most.
 - No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
   teaching nor for search nor to train a language model, and nothing but statistics without care. A language model is
   no tick where word pairs (software) or variety and readability (teaching) are a cross.
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.examine.findings.findings import CLOSER, Finding, Reference
-from engine.examine.findings.losses import Loss, find, loss_of
+from engine.examine.findings.losses import Loss, find, loss_of, overlaps_real
 from engine.examine.measures import MEASURES, show
 
 __all__ = [
@@ -137,7 +138,7 @@ def clearly_lost(findings: Sequence[Finding]) -> dict[str, Mark]:
     The lower end of a loss decides, so that no measure is named that chance alone may have moved.
     """
     losses = (loss_of(findings, name) for name in dict.fromkeys(f.name for f in findings))
-    marks = {loss.name: mark_of(loss.low) for loss in losses if loss is not None}
+    marks = {loss.name: mark_of(loss.low) for loss in losses if loss is not None and not _like_real(loss, findings)}
     return {name: mark for name, mark in marks.items() if mark != "tick"}
 
 
@@ -199,14 +200,26 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     if fewest.size < purpose.least and fewest.counted == purpose.counted:
         why = f"{MEASURES[fewest.name].title} rests on {fewest.size:,} {purpose.counted}; {purpose.least:,} are needed."
         return replace(row, mark="unknown", sentence=why, finding=fewest.name)
-    if _open(worst):
+    if _like_real(worst, findings):
+        why = (
+            f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. At {worst.size:,} {worst.counted} its "
+            "interval overlaps that of real text, so it could be as good as bad."
+        )
+        return replace(row, mark="unknown", sentence=why, size=worst.size)
+    if _open(worst, findings):
         return _unsettled(row, worst, findings)
     return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.")
 
 
-def _open(loss: Loss) -> bool:
-    """Return whether an interval reaches from a tick to a cross."""
-    return mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross"
+def _open(loss: Loss, findings: Sequence[Finding]) -> bool:
+    """Return whether an interval reaches from a tick to a cross, or a cross could be real text."""
+    return (mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross") or _like_real(loss, findings)
+
+
+def _like_real(loss: Loss, findings: Sequence[Finding]) -> bool:
+    """Return whether a measure would be a cross by its value, while its interval overlaps that of real text."""
+    wide = mark_of(loss.low) == "tick"  # said by how wide it is, with the number of texts that would settle it
+    return not wide and _marked(loss, findings) == "cross" and overlaps_real(findings, loss.name)
 
 
 def _marked(loss: Loss, findings: Sequence[Finding]) -> Mark:
@@ -223,7 +236,7 @@ def _deciding(losses: Sequence[Loss], findings: Sequence[Finding]) -> Loss:
 
     A measure that could be a cross as well leaves no tick and no warning, though its own value is not the worst.
     """
-    settled, unsettled = ([loss for loss in losses if _open(loss) == is_open] for is_open in (False, True))
+    settled, unsettled = ([loss for loss in losses if _open(loss, findings) == is_open] for is_open in (False, True))
     crosses = [loss for loss in settled if _marked(loss, findings) == "cross"]
     return max(crosses or unsettled or settled, key=lambda loss: loss.value)
 

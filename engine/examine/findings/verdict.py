@@ -6,6 +6,9 @@ Thresholds are fixed here, before any run is looked at:
   names the shares that were compared, not the one against the whole training part. Closeness on average, whose
   excess lies above 0 but nowhere above `NEGLIGIBLE`, is `slight`. Where a sentence chooses among
   several measures, it says `leak` of one whose interval stays above 0 when all of them are to hold together.
+- of an `unsure` one nothing was seen (`Sentence.nothing`) where no measure of its kind exceeds the holdout by more than
+  `NEGLIGIBLE`, nor could by more than `BARELY`, and where copies of the whole training part are as rare; the sentence
+  then says what cannot be excluded.
 - attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
   (`engine.figures.privacy.proof_attack`).
 
@@ -15,10 +18,11 @@ Light: the web process imports this.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.examine.findings.findings import Finding, Reference
-from engine.examine.findings.sentence import NEGLIGIBLE, Level, Sentence
+from engine.examine.findings.sentence import BARELY, NEGLIGIBLE, Level, Sentence
 from engine.examine.findings.uses import unreadable
 from engine.examine.measures import MEASURES, show
 from engine.examine.stats.intervals import wilson
@@ -82,6 +86,13 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
     "near_copies_08": "{ours} of the synthetic records nearly repeat a training record; of real records that nobody "
     "used only {theirs} do",
 }
+_BRIEFLY = {  # what a share counts, before it in a short line
+    "strict_pipp": "a private value in", "strict_pipp_direct": "a direct identifier in", "strict_elp": "recognised are",
+    "pipp": "a private entity in", "pipp_direct": "a direct identifier in", "pipp_context": "a word of the source in",
+    "verbatim_8gram": "eight words in a row repeated in", "near_copies_08": "nearly repeated in",
+    "canary_echo": "word for word", "linkage": "one person pointed to by", "detail_inference": "a detail guessed for",
+    "attribute_inference": "the label guessed for",
+}  # fmt: skip
 ALONE = "strict_elp_direct"  # the settings of it and of its share of records count what one person alone has
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
@@ -233,7 +244,7 @@ def _untouched(sentence: Sentence) -> Sentence:
     for said, meant in _OCCURS:
         words = [text.replace(said, meant) for text in words]
     if sentence.level not in ("leak", "slight") and sentence.finding != ALONE:
-        return Sentence(words[0], sentence.level, sentence.finding, words[1])
+        return replace(sentence, text=words[0], more=words[1])
     text = (
         f"{words[0]} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
         "with public text."
@@ -296,6 +307,9 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
     if level == "leak" and name == NEAREST and _small(findings):
         level, says = "slight", _SAYS["slight"]
+    nothing = level == "unsure" and _nothing_seen(findings, tuple(levels))
+    if nothing:
+        says = f"no more was seen than chance gives; {_not_excluded(findings, name)}"
     beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
     train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
     assert train is not None
@@ -306,10 +320,13 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
         size=_records(findings, name, holdout),
     )  # fmt: skip
+    brief = f"{title}: {_shared(name, train.value if equal is None else equal)} against "
+    brief += f"{show(name, holdout.value)} by chance{'; ' + _not_excluded(findings, name) if nothing else ''}."
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
-        return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.")
+        brief = f"{title}: {_shared(name, train.value)}, of real ones nobody used in {show(name, real.value)}."
+        return Sentence(f"{title}: {said}: {_SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.", brief)
     against = f"Against all training records: {show(name, train.value)}."
     whole = [line for line in ("" if equal in (None, train.value) else against, _set_aside(train)) if line]
     lead = _lead(findings, name)
@@ -321,11 +338,46 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         said = (
             f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
         )
-        return Sentence(f"{title}: {said}.", level, name, more.strip())
+        brief = f"{title}: {_shared(name, train.value)}; how much of it is chance cannot be told."
+        return Sentence(f"{title}: {said}.", level, name, more.strip(), brief)
     if lead:
         further = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
-        return Sentence(f"{title}{lead}: {says}.", level, name, "\n".join(line for line in further if line))
-    return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole))
+        more = "\n".join(line for line in further if line)
+        return Sentence(f"{title}{lead}: {says}.", level, name, more, brief, nothing)
+    return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole), brief, nothing)
+
+
+def _nothing_seen(findings: Sequence[Finding], names: Sequence[str]) -> bool:
+    """Return whether none of these measures exceeds the holdout visibly, or could by much.
+
+    A measure without an excess shows nothing where it is no more than chance, or was compared with nothing. A cut of
+    the holdout's size sees few copies of a large training part: these have to be rare among all records used too.
+    """
+    whole = (_find(findings, name, "train") for name in names if name in COPIES)
+    if any(found is None or found.value > NEGLIGIBLE for found in whole):
+        return False
+    return all(
+        stands_out(findings, name) in ("chance", "unknown") if excess is None
+        else excess.low is not None and excess.high is not None and excess.low <= 0 and excess.low < excess.high
+        and excess.value <= NEGLIGIBLE and excess.high <= BARELY
+        for name in names for excess in (_find(findings, f"{name}_excess", "holdout"),)
+    )  # fmt: skip
+
+
+def _not_excluded(findings: Sequence[Finding], name: str) -> str:
+    """Return up to which excess nothing can be excluded with so few records; empty where that is not known."""
+    excess = _find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.high is None:
+        return ""
+    return f"up to {show(excess.name, excess.high)} more cannot be excluded with so few records"
+
+
+def _shared(name: str, value: float) -> str:
+    """Return a share with what it counts and what it is of in few words; what is no share by itself."""
+    if name not in _BRIEFLY:
+        return show(name, value)
+    of = {"strict_elp": "their values", "canary_echo": "the canaries"}.get(name, "records")
+    return f"{_BRIEFLY[name]} {show(name, value)} of {of}"
 
 
 def _small(findings: Sequence[Finding]) -> bool:
@@ -346,7 +398,7 @@ def _by_itself(words: str, name: str, train: Finding, *, ends: bool = True) -> s
 
 
 def _set_aside(found: Finding) -> str:
-    """Return how many values were set aside because many people share them, by type; empty where none was."""
+    """Return how many values were not counted because many people share them, by type; empty where none was."""
     count, types = found.settings.get("set_aside"), as_object(found.settings.get("set_aside_types"))
     if not count:
         return ""
@@ -356,8 +408,8 @@ def _set_aside(found: Finding) -> str:
     point = "points" if direct == 1 else "point"
     more = f" {direct} of them {point} at somebody directly: look in Review." if direct else ""
     return (
-        f"Set aside: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in ten, "
-        f"so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
+        f"Not counted: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in "
+        f"ten, so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
     )
 
 

@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 import pandas as pd
 
-from engine.examine.findings.sentence import NEGLIGIBLE, Level, Sentence
+from engine.examine.findings.sentence import BARELY, NEGLIGIBLE, Level, Sentence
 
 LEVEL = 0.95
 CHANCE = 0.5
@@ -51,6 +51,12 @@ class JudgedAttack:
     tpr_low: float
     level: Level
     beyond: bool = False
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing beyond chance was seen, though too few records keep the interval wide."""
+        found = self.tpr != self.tpr or self.tpr <= FALSE_ALARMS + NEGLIGIBLE
+        return self.level == "unsure" and self.auc <= CHANCE + BARELY and found
 
 
 def wider(intervals: int) -> float:
@@ -195,12 +201,14 @@ def _released(every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:
         f"Membership: none of {number} attacks can tell records used from records nobody used"
     )  # fmt: skip
     level: Level = "unsure" if any(one.level == "unsure" for one in judged) else "chance"
+    nothing = level == "unsure" and all(one.nothing for one in judged if one.level == "unsure")
     end = "."
     if level == "unsure":
-        end = f"; with so few records {_percent(max(one.high for one in judged))} cannot be ruled out."
+        end = f"; with so few records {_percent(max(one.high for one in judged))} of pairs cannot be ruled out."
     if number == 1:
-        return Sentence(f"{alone} {cannot}; it {_area(best)}{end}", level, "attacks")
-    return Sentence(f"{cannot}.", level, "attacks", f"The strongest, “{best.title}”, {_area(best)}{end}")
+        return Sentence(f"{alone} {cannot}; it {_area(best)}{end}", level, "attacks", nothing=nothing)
+    more = f"The strongest, “{best.title}”, {_area(best)}."
+    return Sentence(f"{cannot}{end}", level, "attacks", more, nothing=nothing)
 
 
 def _beyond(beyond: Sequence[JudgedAttack], every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:

@@ -26,6 +26,8 @@ CAVEAT = "A band is of 95% at all false-alarm rates at once."
 LEAKING = 0.1  # members found at 1% false alarms: ten times chance
 LINEAR = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%"}
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
+FINE = {1e-2: "1%", 0.02: "2%", 0.05: "5%", 1e-1: "10%", 0.2: "20%", 0.5: "50%", 1.0: "100%"}  # of a short axis
+SHADED = 3  # the axis begins at so many times fewer false alarms than the least that can be read
 
 
 def only_greyed(names: Sequence[str], attacks: pd.DataFrame) -> str:
@@ -90,7 +92,9 @@ def undrawn(names: Sequence[str], drawn: Sequence[str], titles: Mapping[str, str
 
 
 def roc_axes(plot: go.Figure, height: int, curves: Sequence[pd.DataFrame], edge: float) -> None:
-    """Give a ROC plot its axes in per cent: false alarms logarithmic from 0.01%, members found as it reads best.
+    """Give a ROC plot its axes in per cent: false alarms logarithmic, members found as it reads best.
+
+    False alarms begin at 0.01%, or somewhat below `edge` where that is higher: left of it nothing can be read.
 
     Curves near chance are told apart on a logarithmic axis; one that leaks is a flat line at its upper edge. Where a
     curve finds more than `LEAKING` of the members at 1% false alarms (or the first readable rate above), it is linear.
@@ -103,10 +107,18 @@ def roc_axes(plot: go.Figure, height: int, curves: Sequence[pd.DataFrame], edge:
         "tickvals": list(TICKS),
         "ticktext": list(TICKS.values()),
     }
-    plot.update_xaxes(**axis)
+    begin = begins_at(edge)
+    ticks = TICKS if begin < min(FINE) else FINE
+    across = {"range": [math.log10(begin), 0.03], "tickvals": list(ticks), "ticktext": list(ticks.values())}
+    plot.update_xaxes(**(axis | across))
     if any(_found_at(points, max(0.01, edge)) > LEAKING for points in curves):
         axis |= {"type": "linear", "range": [0, 1.03], "tickvals": list(LINEAR), "ticktext": list(LINEAR.values())}
     plot.update_yaxes(**axis)
+
+
+def begins_at(edge: float) -> float:
+    """Return the false-alarm rate at which an axis begins whose rates below `edge` cannot be read."""
+    return max(FLOOR, min(edge, 1.0) / SHADED)
 
 
 def _found_at(points: pd.DataFrame, rate: float) -> float:
@@ -128,8 +140,8 @@ def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
         return
     plot.add_vrect(x0=FLOOR, x1=right, fillcolor="rgba(138,151,156,0.12)", line_width=0, layer="below")
     plot.add_annotation(  # a logarithmic axis takes the exponent
-        x=math.log10(math.sqrt(FLOOR * right)), y=0.97, yref="paper", yanchor="top", showarrow=False, font_size=12,
-        text="too few non-members to tell",
+        x=math.log10(math.sqrt(begins_at(right) * right)), y=0.97, yref="paper", yanchor="top", showarrow=False,
+        font_size=12, text="too few non-members<br>to tell",
     )  # fmt: skip
 
 

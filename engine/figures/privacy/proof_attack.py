@@ -173,7 +173,10 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     if best is not None and best.tpr == best.tpr:
         reached = f" At 1% false alarms the clearest, “{best.title}”, finds {100 * best.tpr:.1f}% of the members."
     elif best is not None:
-        reached = f" The clearest, “{best.title}”, has an area under its curve of {best.auc:.3f}; chance is 0.5."
+        hidden = " (not drawn)" if drawn and best.title not in drawn else ""
+        reached = (
+            f" The clearest, “{best.title}”{hidden}, has an area under its curve of {best.auc:.3f}; chance is 0.5."
+        )
     if claim is None:
         return f"Nothing is proven about this run, so only attacks speak: chance is the dotted line.{reached}"
     passed = violations(roc, attacks, claim)

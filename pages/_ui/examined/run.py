@@ -83,14 +83,24 @@ def choose(
     if not findings:
         _offer(workspace, run, key, group, again=halted)
         st.stop()
-    if run.stale or run.examination_stale:
+    if run.stale:
+        states.stale(
+            tr(
+                "The review changed after this run was made, and the run uses it. Make the run again, which takes the "
+                "review as it is now, and examine that one."
+            )
+        )
+        if st.button(tr("Go to the run"), icon=":material/replay:", key=f"{key}.remake.{run.id}"):
+            choose_run(run.id)
+            go("run")
+    elif run.examination_stale:
         states.stale(
             tr(
                 "The review changed after this run was examined, so these numbers describe an older state of the "
                 "corpus."
             )
         )
-    if failed or run.stale or run.examination_stale:
+    if failed or (run.examination_stale and not run.stale):
         _examine_button(workspace, run, key, tr("Examine again"), primary=False)
     return run, findings
 

@@ -176,7 +176,7 @@ def meanings(findings: Sequence[Finding], *, key: str) -> None:
 def _meaning(name: str) -> None:
     measure = MEASURES[name]
     st.markdown(
-        f"**{measure.title}** ({measure.direction})  \n{measure.means}  \n:gray[It does not show: {measure.caveat}]"
+        f"**{measure.title}** ({measure.direction})  \n{measure.means}  \n:gray[Keep in mind: {measure.caveat}]"
     )
     st.caption(f"{measure.measure[0].upper()}{measure.measure[1:]}. {measure.source}.")
 

@@ -118,15 +118,15 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
 
 
 def shared(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Say what was set aside because many people share it, and lead to it in Review; nothing where nothing was."""
+    """Say what was not counted because many people share it, and lead to it in Review; nothing where nothing was."""
     found = workspace.examinations.findings(run.id)
     counts = [f.settings.get("set_aside") for f in found if f.name == "strict_pipp" and f.reference == "train"]
     if not counts or not counts[0]:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="privacy.shared"):
         st.caption(
-            f"Set aside: {count_of(int(counts[0]), 'value')} in the records of more than one person "
-            "in ten, which tell nobody apart. What gives a value or identifier away is counted without them; "
+            f"Not counted: {count_of(int(counts[0]), 'value')} in the records of more than one person "
+            "in ten, which tell nobody apart. What gives a value or identifier away leaves them out; "
             "private entities, after the paper, are counted with them.",
             width="stretch",
         )

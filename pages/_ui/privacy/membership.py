@@ -14,7 +14,7 @@ from pages._ui.parts import wrapped
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy.data import Examined
-from pages._ui.privacy.verdict import LEVELS
+from pages._ui.privacy.verdict import LEVELS, NONE_SEEN
 from pages._ui.texts import plain
 
 OLD = "This run was examined before membership attacks were carried out: examine it again."
@@ -72,19 +72,23 @@ def rows(attacks: pd.DataFrame) -> pd.DataFrame:
     looks = judge_attacks(attacks)
     order = [look.attack for look in looks] + [i for i, row in by_id.items() if row["observes"] == BLIND]
     levels = {look.attack: look.level for look in looks}
+    words = {look.attack: (NONE_SEEN if look.nothing else LEVELS[look.level])[1] for look in looks}
     beyond = {look.attack for look in looks if look.beyond}
     judged = [i for i in order if levels.get(i, "unknown") != "unknown"]
     corrected = dict(zip(judged, holm([_number(by_id[i].get("p")) for i in judged]), strict=True))
-    return pd.DataFrame([_row(by_id[i], levels.get(i), corrected.get(i, math.nan), beyond=i in beyond) for i in order])
+    unknown = LEVELS["unknown"][1]
+    return pd.DataFrame(
+        [_row(by_id[i], words.get(i, unknown), corrected.get(i, math.nan), beyond=i in beyond) for i in order]
+    )
 
 
-def _row(row: Mapping[Hashable, object], level: str | None, corrected: float, *, beyond: bool) -> dict[str, object]:
+def _row(row: Mapping[Hashable, object], word: str, corrected: float, *, beyond: bool) -> dict[str, object]:
     if row["observes"] == BLIND:
         judgement = "the yardstick"
     elif row["greyed"]:
         judgement = BEYOND if beyond else GREYED
     else:
-        judgement = LEVELS[level or "unknown"][1]
+        judgement = word
     return {
         "Attack": row["title"],
         "The attacker sees": row["observes"],

@@ -19,6 +19,7 @@ from pages._ui.texts import count_of, share
 
 SIZE = 10  # rows of three lines, all of them in view
 KEPT = 500  # units that an examination lists
+NEEDED = 99  # records kept aside, of which at most one in a hundred may score as high
 WHOLE = 2  # of what flags somebody: so many names are read whole in a cell of three lines
 OLD = "Nobody was ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
@@ -76,30 +77,43 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str, *, untouched:
     attacks = usable[~usable["attack"].isin(list(TEXT_FLAGS))]
     if attacks.empty and units.empty:
         if len(counts[counts["flagged"].isna()]):
-            return f"Too few records were kept aside to single out any {noun}: an attack needs 99 of them."
+            few = f"an attack needs {NEEDED} of them{_here(counts)}"
+            return f"Too few records were set aside to single out any {noun}: {few}."
         return f"No {noun} is flagged."
     plural = "people" if noun == "person" else "records"
     more = [f - e for _, f, e in _counts(attacks) if _above(f, e, len(attacks))]
     told = usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)]
-    text = f"**{count_of(len(units), noun, plural)}** flagged by something. "
+    verb = "is" if len(units) == 1 else "are"
+    text = f"**{count_of(len(units), noun, plural)}** {verb} flagged by something. "
     if len(units) >= KEPT:  # the list is cut, so how many there are is known from below alone
         most = max((int(flagged) for _, flagged, _ in _counts(usable)), default=0)
         text = f"**At least {max(most, len(units)):,} {plural}** are flagged by something; the riskiest {KEPT} are "
         text += "listed. "
     for name, flagged, expected in _counts(told):
         text += f"{count_of(int(flagged), noun, plural)}: {(OCCURS if untouched else TEXT_FLAGS)[name]}"
-        text += f" (by chance about {expected:,.0f}). " if expected == expected and not untouched else ". "
+        text += f", {_beside_chance(flagged, expected)}. " if expected == expected and not untouched else ". "
     if untouched:
         return f"{text}Every match is chance: no private record was read (ε = 0)."
     if attacks.empty:
-        return (
-            text + f"No attack could flag a {noun}: it needs 99 records kept aside, and an attack that is not greyed."
-        )
+        here = _here(counts) or ", and words that do not tell the two parts apart"  # an attack may be greyed
+        return text + f"Attacks on single {plural} need {NEEDED} records set aside{here}."
     if more:
         verb = "flags" if len(attacks) == 1 else "flag"
         text += f"{len(more)} of {count_of(len(attacks), 'attack')} {verb} more than chance does, "
         return text + f"the clearest {max(more):,.0f} more."
     return text + "No attack flags more than chance does: take each line below as a candidate, not as a finding."
+
+
+def _beside_chance(flagged: float, expected: float) -> str:
+    """Return what chance flags beside what was flagged; no more than that is said to be so."""
+    by_chance = f"chance gives about {expected:,.0f}"
+    return f"no more than {by_chance.replace('gives about', 'gives (about')})" if flagged <= expected else by_chance
+
+
+def _here(counts: pd.DataFrame) -> str:
+    """Return how many records kept aside there were for the attacks that flag nobody; empty where these are enough."""
+    others = counts.loc[counts["flagged"].isna(), "others"] if "others" in counts else pd.Series(dtype=float)
+    return f"; here {int(others.max()):,}" if len(others) and others.max() < NEEDED else ""
 
 
 def _counts(rows: pd.DataFrame) -> list[tuple[str, float, float]]:

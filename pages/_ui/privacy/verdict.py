@@ -29,6 +29,7 @@ LEVELS: dict[str, tuple[str, str, str]] = {
 EXCESS = "_excess"
 ABOVE = "train above holdout"  # what a rule on a difference is held against
 BROKEN = (":material/gpp_bad:", "proof contradicted", "red")
+NONE_SEEN = (":material/search_off:", "none seen", "gray")  # unsure, but nothing beyond chance was seen
 
 
 def sentences(side: Examined) -> tuple[Sentence, ...]:
@@ -46,7 +47,7 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     with loading.waiting(loading.BOX):  # curves are held against claims, rules of every policy against findings
         said_of = [sentences(side) for side in sides]
         readers = [workspace.releases.audience(side.run.id) for side in sides]
-    _head(workspace, sides, readers)
+    _head(workspace, sides, readers, said_of)
     names = [called.noun(workspace, side.run.corpus_id) for side in sides]
     with st.container(border=True, key="privacy.verdict", gap="small"):
         columns = st.columns(len(sides), gap="medium")
@@ -55,82 +56,135 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                 if len(sides) > 1:
                     st.markdown(f"**{plain(side.name)}**")
                 for sentence in ranked_sentences(said) if len(sides) == 1 else said:  # two runs: line by line
-                    icon, word, colour = LEVELS[sentence.level]
-                    if sentence.finding == "guarantee" and sentence.level == "leak":
-                        icon, word, colour = BROKEN
-                    text, under = (called.said(name, part) for part in (sentence.text, sentence.more))
-                    lines = [line for line in under.split("\n") if line]
-                    more = "".join(f"  \n:small[:gray[{plain(line)}]]" for line in lines)
-                    st.markdown(f":{colour}[{icon} **{word}**] · {plain(text)}{more}")
+                    _line(sentence, name, f"privacy.said.{side.run.id}.{said.index(sentence)}")
                 if side.attacks is None:
                     _again(workspace, side)
 
 
-def _head(workspace: engine.Workspace, sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None:
+def badge(sentence: Sentence) -> tuple[str, str, str]:
+    """Return the icon, word and colour of a sentence."""
+    if sentence.finding == "guarantee" and sentence.level == "leak":
+        return BROKEN
+    return NONE_SEEN if sentence.nothing else LEVELS[sentence.level]
+
+
+def _line(sentence: Sentence, noun: tuple[str, str], key: str) -> None:
+    """Draw one sentence in a line; where there is more to it, opened it says the whole."""
+    icon, word, colour = badge(sentence)
+    brief, text = (plain(called.said(noun, part)) for part in (sentence.brief, sentence.text))
+    under = [plain(line) for line in called.said(noun, sentence.more).split("\n") if line]
+    lead = f":{colour}[{icon} **{word}**] · {brief or text}"
+    if not brief and not under:
+        st.markdown(lead)
+        return
+    with st.expander(lead, key=key, type="compact"):
+        if brief:
+            st.markdown(text)
+        for line in under:
+            st.caption(line)
+
+
+def _head(
+    workspace: engine.Workspace,
+    sides: Sequence[Examined],
+    readers: Sequence[engine.Audience],
+    said_of: Sequence[Sequence[Sentence]],
+) -> None:
     """Draw the answer first: to whom each run's text may go as measured, and what keeps it from going further."""
     with st.container(key="privacy.head", gap="small"):
-        for side, found in zip(sides, readers, strict=True):
+        for side, found, sentences_of in zip(sides, readers, said_of, strict=True):
             name = f"{plain(side.name)}: " if len(sides) > 1 else ""
             icon, answer = _answer(found)
             st.markdown(f"#### {icon} {name}{answer}")
             if found.wider is not None:
-                first, *others = found.missing
                 corpus = workspace.corpora.get(side.run.corpus_id)
                 noun = called.noun(workspace, corpus.id)
-                if said := not_shown(first, side, corpus, found.wider, len(others)):
-                    st.caption(plain(called.said(noun, said)))
-                    continue
-                more = f" {count_of(len(others), 'more rule')} stand in the way." if others else ""
-                more = more.replace("1 more rule stand", "1 more rule stands")
-                st.caption(
-                    f"Not for more readers ({plain(found.wider.title)}): the rule “{plain(first.title)}” is not met. "
-                    f"{plain(called.said(noun, first.sentence))}{more}"
-                )
+                said, numbers = why_not(found, side, corpus, sentences_of)
+                st.markdown(plain(called.said(noun, said)))
+                if numbers:
+                    with st.expander(
+                        "The numbers of this rule", key=f"privacy.head.numbers.{side.run.id}", type="compact"
+                    ):
+                        st.caption(plain(called.said(noun, numbers)))
         st.caption(
             "By the policies of the Release page. These answers assume that a person approves each record, signs, and "
             "rejects originals and long copies."
         )
 
 
+def why_not(
+    found: engine.Audience, side: Examined, corpus: engine.CorpusSummary, said: Sequence[Sentence]
+) -> tuple[str, str]:
+    """Return what keeps a run's text from more readers in words, and the numbers of the rule that does.
+
+    Where the findings are out of date no rule counts as met, and the worst of them is the reason. Else a rule that a
+    measured number breaks comes before one that was not judged.
+    """
+    wider = found.wider
+    if wider is None or not found.missing:
+        return "", ""
+    if side.run.stale or side.run.examination_stale:
+        worst = next((one for one in ranked_sentences(said) if one.level == "leak"), None)
+        if worst is None:
+            return f"Not for more readers ({wider.title}): the findings below are out of date, so no rule is met.", ""
+        return f"The worst finding: {worst.brief or worst.text} Out of date as they are, the findings meet no rule.", ""
+    broken = [rule for rule in found.missing if rule.passed is False and rule.value is not None]
+    first = next(iter(broken), found.missing[0])
+    others = len(found.missing) - 1
+    more = f" {count_of(others, 'more rule')} {'stands' if others == 1 else 'stand'} in the way." if others else ""
+    reason, numbers = not_shown(first, side, corpus, wider)
+    if reason:
+        return f"{reason}{more}", numbers
+    not_met = f"Not for more readers ({wider.title}): the rule “{first.title}” is not met."
+    if first.reference == ABOVE and first.value is not None:  # its sentence is one of many numbers
+        return f"{not_met}{more}", first.sentence
+    return f"{not_met} {first.sentence}{more}", ""
+
+
 def not_shown(
-    rule: engine.RuleVerdict, side: Examined, corpus: engine.CorpusSummary, wider: engine.Policy, others: int
-) -> str:
+    rule: engine.RuleVerdict, side: Examined, corpus: engine.CorpusSummary, wider: engine.Policy
+) -> tuple[str, str]:
     """Return what is said where a rule on a difference fails by its interval or by unequal parts alone, else nothing.
 
     The difference itself is within the limit as the rule takes it, or clearly at equal sizes where the rule takes a
     larger part against a smaller one. Where neither is, the rule is not met by what was measured.
+
+    Returns:
+        The reason in words, and its numbers in sentences.
     """
     found = {
         f.reference: f.value for f in side.findings if f.name == rule.finding and f.reference in ("train", "holdout")
     }
     limit, worst = rule.threshold, rule.value
     if rule.passed is not False or limit is None or worst is None or worst <= limit or len(found) < 2:
-        return ""
+        return "", ""
     if rule.reference != ABOVE:
-        return ""
+        return "", ""
     value, share = found["train"] - found["holdout"], partial(show_measure, f"{rule.finding}{EXCESS}")
     equal = next((f for f in side.findings if f.name == f"{rule.finding}{EXCESS}" and f.reference == "holdout"), None)
     people = corpus.unit != "record"
     aside = count_of(corpus.holdout_units, "person", "people") if people else count_of(corpus.holdout_units, "record")
-    units = "people" if people else "records"
+    units, verb = "people" if people else "records", "was" if corpus.holdout_units == 1 else "were"
+    used = corpus.units - corpus.holdout_units
+    numbers = (
+        f"Rule “{rule.title}”: {used:,} {units} used, beside {aside} set aside: the difference is {share(value)}, by "
+        f"its 95% interval up to {share(worst)}; the limit is {share(limit)}."
+    )
     if value <= limit:
-        why = f"with {aside} set aside the measure is too coarse (up to {share(worst)}; the limit is {share(limit)})."
+        why = f"only {aside} {verb} set aside, too few to measure the difference closely enough."
     elif equal is not None and equal.low is not None and equal.high is not None and equal.high <= limit:
-        used = corpus.units - corpus.holdout_units
         why = (
-            f"the rule holds {used:,} {units} used against {corpus.holdout_units:,} set aside, and what more {units} "
-            f"have stands in a text by chance more often (difference {share(value)}, up to {share(worst)}; the limit "
-            f"is {share(limit)}). Of equally many it is {share(equal.value)} ({share(equal.low)} to "
-            f"{share(equal.high)})."
+            f"only {aside} {verb} set aside, and the rule holds all {used:,} that were used against them, of whom more "
+            "stands in a text by chance too."
+        )
+        numbers += (
+            f" Of equally many on both sides it is {share(equal.value)} ({share(equal.low)} to {share(equal.high)})."
         )
     else:
-        return ""
+        return "", ""
     proof = ", or the policy “Proof alone”, which rests on the proof" if side.run.guarantee.kind == "dp" else ""
-    more = f" {count_of(others, 'more rule')} {'stands' if others == 1 else 'stand'} in the way." if others else ""
-    return (
-        f"Not shown to be safe for more readers ({wider.title}, rule “{rule.title}”): {why} What would help: more "
-        f"{units} set aside{proof}.{more}"
-    )
+    reason = f"Cannot be shown safe for more readers ({wider.title}): {why}"
+    return f"{reason} What would help: more {units} set aside{proof}.", numbers
 
 
 def _answer(found: engine.Audience) -> tuple[str, str]:
@@ -144,6 +198,8 @@ def _answer(found: engine.Audience) -> tuple[str, str]:
 
 
 def _again(workspace: engine.Workspace, side: Examined) -> None:
+    if side.run.stale:  # the page says above that the run has to be made again
+        return
     st.button(
         "Examine again", key=f"privacy.examine_new.{side.run.id}", icon=":material/query_stats:",
         on_click=act, args=(workspace.jobs.examine, side.run.id), disabled=lacks(engine.Right.MANAGE),

@@ -9,7 +9,8 @@ import streamlit as st
 import engine
 from engine import TICK, WARN, Finding, headline, use_table
 from pages._ui.examined import figure as examined_figure
-from pages._ui.texts import plain
+from pages._ui.navigation import go, page_only
+from pages._ui.texts import FILTERED, plain
 
 # mark -> icon, word, colour; the word carries the meaning
 MARKS: dict[str, tuple[str, str, str]] = {
@@ -20,8 +21,8 @@ MARKS: dict[str, tuple[str, str, str]] = {
 }
 
 
-def draw(findings: Sequence[Finding]) -> None:
-    """Draw the answer first, then one line a use with the finding that decided."""
+def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence[Finding]) -> None:
+    """Draw the answer first, then one line a use with the finding that decided, and what could help."""
     uses = use_table(findings)
     with st.container(key="utility.head"):
         st.markdown(f"#### {_icon(uses)} {headline(uses)}")
@@ -30,10 +31,39 @@ def draw(findings: Sequence[Finding]) -> None:
             icon, word, colour = MARKS[use.mark]
             said = f"{use.sentence}{size(use)}"
             st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}**  \n:small[:gray[{plain(said)}]]")
+    if any(use.mark == "cross" for use in uses):
+        _help(workspace, run)
     st.caption(
         f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
         f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
         "as bad, is not known. This is a first look: test your own task before you rely on it."
+    )
+
+
+def _help(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Say what could bring the text nearer to real text, with the pages where that is chosen."""
+    needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method.removeprefix(FILTERED)), ())
+    written = "generator" in needs
+    with st.container(horizontal=True, vertical_alignment="center", key="utility.help"):
+        said = could_help(written=written, proven=run.guarantee.kind == "dp" and run.guarantee.epsilon != 0)
+        st.markdown(said, width="content")
+        if written and st.button("Models", key="utility.help.models", icon=":material/memory:", **page_only("models")):
+            go("models")
+        if st.button("Plan a run", key="utility.help.plan", icon=":material/tune:", **page_only("plan")):
+            go("plan")
+
+
+def could_help(*, written: bool, proven: bool) -> str:
+    """Return what could bring a run's text nearer to real text.
+
+    Args:
+        written: a language model wrote the text. proven: its ε is limited and above 0.
+    """
+    first = "another language model" if written else "another method"
+    return (
+        f"What could help: {first}, a corpus of more people, or a larger ε."
+        if proven
+        else (f"What could help: {first}, or a corpus of more people.")
     )
 
 
@@ -48,8 +78,8 @@ def size(use: engine.Use) -> str:
     """Return on how many texts a judgement rests, as a sentence; empty where there is no judgement."""
     if use.mark == "unknown" or use.size is None:
         return ""
-    each = " of each side, synthetic and real" if use.counted == "texts" else ""
-    return f" Measured on {use.size:,} {use.counted}{each}."
+    done = "Measured" if use.counted == "texts" else "Models trained"
+    return f" {done} on {use.size:,} {use.counted} of each side, synthetic and real."
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:

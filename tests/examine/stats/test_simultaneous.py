@@ -52,6 +52,30 @@ def test_a_few_members_found_without_error_are_a_leak_though_the_area_is_near_ch
     assert look.level == "leak"
 
 
+@pytest.mark.parametrize(
+    ("areas", "rate", "nothing"),
+    [
+        ((0.53, 0.60), math.nan, True),
+        ((0.53, 0.61), math.nan, False),  # one attack works better than a little, though it could be chance
+        ((0.53, 0.60), 0.03, True),
+        ((0.53, 0.60), 0.04, False),  # more members found than at one false alarm in a hundred, by more than a little
+    ],
+)
+def test_where_no_attack_works_it_is_said_what_cannot_be_ruled_out(areas, rate: float, nothing: bool) -> None:
+    rows = [
+        {"attack": f"a{i}", "title": f"a{i}", "observes": "released text", "auc": area, "low": area - 0.15,
+         "high": area + 0.15, "p": 0.5, "tpr_01": rate, "tpr_01_low": 0.0 if rate == rate else math.nan,
+         "greyed": False}
+        for i, area in enumerate(areas)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    (sentence,) = membership(table)
+    assert sentence.level == "unsure"
+    assert sentence.nothing is nothing
+    highest = max(look.high for look in judge(table))
+    assert f"with so few records {100 * highest:.1f}% of pairs cannot be ruled out." in sentence.text
+
+
 def test_greyed_and_blind_attacks_are_not_judged() -> None:
     rng = np.random.default_rng(5)
     members, others = rng.normal(1, 1, 300), rng.normal(size=300)

@@ -113,7 +113,7 @@ def test_six_slips_of_the_detector_do_not_decide(marks: tuple[int, int]) -> None
     assert table["holders"].iloc[0] > 0.9 * table["people"].iloc[0]
     assert PHRASE not in table.to_csv()
     said = next(one for one in privacy_verdict(list(findings.values())) if one.text.startswith("Real identifiers"))
-    assert "Set aside: 1 value (organisation 1)" in said.more
+    assert "Not counted: 1 value (organisation 1)" in said.more
 
 
 @pytest.mark.parametrize(("size", "texts"), [(20, 60), (100, 150)])
