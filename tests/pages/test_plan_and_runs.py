@@ -133,7 +133,8 @@ class TestPlanAndRuns:
         card = CARDS[run.method].name
         app = open_page("run")
         assert app.selectbox(key="run.choice").options[0].startswith(card)
-        assert f"Method: {run.title}." in words(app), "the name in the literature stands in the details"
+        assert f"Method: {card}." in words(app)
+        assert f"called {run.title} in the literature" in words(app), "that name stands in the fold"
         assert "builtin" not in words(app)
 
     def test_an_examination_starts_from_the_run_itself(self, small, open_page):

@@ -25,6 +25,9 @@ from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
+SPENT = "spent for good"
+PROTECTS = {"source": "person"}
+NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
 GAPS = "Lines are numbered through the whole workspace: numbers that are missing here are lines about other people."
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
@@ -336,7 +339,8 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
                  key="ledger.lines")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "line"))
     st.caption(GAPS)
-    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
+    with st.expander("Over time", icon=":material/timeline:", key="ledger.lines.time"):
+        examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
 
 
 def kinds(lines: pd.DataFrame) -> list[str]:
@@ -362,7 +366,9 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
             "Sentence": lines["sentence"],
             "Protects": [
-                f"each {unit}, {adjacency}" if isinstance(unit, str) else "–"
+                f"each {PROTECTS.get(unit, unit)}, whose data are {NEIGHBOURS.get(adjacency, adjacency)}"
+                if isinstance(unit, str)
+                else "–"
                 for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
             ],
             "Who": lines["actor"],
@@ -443,7 +449,7 @@ def state_of(kinds: pd.Series[int]) -> str:
     if kinds.get("give_back", 0):
         return "given back, nothing was drawn"
     if kinds.get("settle", 0):
-        return "settled"
+        return SPENT
     return f"reserved, {count_of(int(kinds.get('spend', 0)), 'output')} drawn" if kinds.get("spend", 0) else "reserved"
 
 
