@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,9 @@ from engine import Recommended
 from pages._ui.current import RUN, RUNS
 from pages._ui.methods import method_cards
 from pages._ui.methods.method_cards import ALL, CHOICE
+from pages._ui.methods.parameter_names import GROUPS as NAMED
+from pages._ui.methods.parameter_names import VALUES
+from pages._ui.methods.parameters import grouped
 from pages._ui.plan import dock, lasting
 from pages._ui.plan.words import CARDS, FACES, GROUPS, card_of, group_of
 
@@ -54,6 +58,7 @@ def test_a_few_are_recommended_and_the_rest_is_folded(seeded, visit, decks):
     assert "plan.cards.all" not in decks
     visit("plan", **{ALL: True})
     everything = decks["plan.cards.all"]["data"]["groups"]
+    assert (decks["plan.cards"]["data"]["list"], decks["plan.cards.all"]["data"]["list"]) == (False, True)
     assert [group["title"] for group in everything] == list(GROUPS.values())
     assert sorted(ids(decks["plan.cards.all"])) == sorted(spec.id for spec in seeded.open().plan.methods())
 
@@ -144,3 +149,24 @@ def test_a_run_that_was_started_is_the_one_that_is_shown(seeded, visit):
     assert not app.exception
     new = {run.id for run in seeded.open().runs.all()} - {seeded.run, seeded.other}
     assert {app.session_state[RUNS]} == {app.session_state[RUN]} == new
+
+
+def test_settings_stand_in_groups_and_each_is_drawn_once(seeded):
+    for spec in seeded.open().plan.methods():
+        names = list(spec.parameters.model_fields)
+        parts = grouped(names)
+        assert sorted(name for held in parts.values() for name in held) == sorted(names)
+        assert list(parts) == [group for group in NAMED if group in parts]
+        for (name, value), said in VALUES.items():
+            if name in names and spec.id == "dp-topics":
+                assert value in typing.get_args(spec.parameters.model_fields[name].annotation), (name, said)
+
+
+def test_values_are_told_in_words_and_what_a_setting_does_in_its_help(seeded, visit):
+    app = visit("plan", **{CHOICE: "dp-topics"})
+    box = app.selectbox(key=f"plan.set.{seeded.corpus}.dp-topics.adjacency")
+    assert box.options[:2] == ["is left out (zero-out)", "is replaced by another (replace-one)"]
+    assert box.value == "zero-out"
+    assert "Neighbouring corpora" in box.help
+    assert not [said for said in app.caption if "Neighbouring corpora" in said.value]
+    assert [head for head in app.markdown if head.value == "**Budget and proof**"]

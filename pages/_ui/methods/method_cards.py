@@ -114,7 +114,7 @@ def choose(
                 for name, title in GROUPS.items()
                 if (found := [spec for spec in methods.values() if group_of(spec) == name])
             ]
-            _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice)
+            _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice, as_list=True)
     return methods[chosen]
 
 
@@ -142,7 +142,9 @@ def _few(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recomme
     return not one.fits or (found is not None and found.verdict.level in WEAK)
 
 
-def _deck(groups: list[Group], chosen: str, label: str, key: str, on_choice: Callable[[str], None]) -> None:
+def _deck(
+    groups: list[Group], chosen: str, label: str, key: str, on_choice: Callable[[str], None], *, as_list: bool = False
+) -> None:
     def picked() -> None:
         name = st.session_state[key].get("picked")
         if isinstance(name, str) and name:
@@ -151,7 +153,14 @@ def _deck(groups: list[Group], chosen: str, label: str, key: str, on_choice: Cal
 
     _COMPONENT(
         key=key,
-        data={"groups": groups, "chosen": chosen, "label": label, "good": tr("Good for"), "mind": tr("Mind")},
+        data={
+            "groups": groups,
+            "chosen": chosen,
+            "label": label,
+            "list": as_list,
+            "good": tr("Good for"),
+            "mind": tr("Mind"),
+        },
         on_picked_change=picked,
     )
 

@@ -49,6 +49,7 @@ export default function (component) {
   if (!deck) return
   deck.setAttribute("role", "group")
   deck.setAttribute("aria-label", data.label)
+  deck.classList.toggle("list", data.list === true)
   const focused = parentElement.activeElement ? parentElement.activeElement.dataset.id : null
   const nodes = []
   for (const group of data.groups) {
