@@ -94,7 +94,7 @@ def choose(
     first = best(workspace, corpus, recommended) if recommended else ""
     recommended = sorted(recommended, key=lambda one: one.method != first)
     runs = workspace.runs.all(corpus.id)
-    ran = {name: found for name in methods if (found := lasting.last(runs, name, BUILTIN)) is not None}
+    ran = {name: took for name in methods if (took := lasting.last(runs, name, BUILTIN)) is not None}
     faces = [face_of(workspace, corpus, methods[one.method], one, ran, first) for one in recommended]
     named = {one.method for one in recommended}
     if chosen not in named:
