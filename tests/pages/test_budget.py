@@ -180,7 +180,10 @@ class TestLedger:
         assert "does not add up like money" not in words(visit("ledger"), "caption"), "nothing was drawn"
         workspace = seeded.open()
         run_id = workspace.jobs.synthesize(
-            seeded.corpus, "aug-pe", count=20, parameters={"epsilon": 4.0, "votes": "dense", "rounds": 1, "labels": "public"}
+            seeded.corpus,
+            "aug-pe",
+            count=20,
+            parameters={"epsilon": 4.0, "votes": "dense", "rounds": 1, "labels": "public"},
         )
         draw_one(seeded, run_id)  # all that it planned
         view = workspace.ledger.of(seeded.corpus)
