@@ -125,7 +125,7 @@ GROUPS: dict[str, str] = {  # what parameters settle -> their heading, in the or
     "proof": mark("Budget and proof"),
     "method": mark("The method"),
     "training": mark("Training"),
-    "writing": mark("Writing"),
+    "writing": mark("How it writes"),
     "filter": mark("Filter"),
 }
 GROUPED: dict[str, tuple[str, ...]] = {
@@ -154,6 +154,6 @@ VALUES: dict[tuple[str, str], str] = {  # a parameter's value -> what it is call
     ("labels", "public"): mark("declared public"),
     ("lengths", "bought"): mark("bought with a part of the budget"),
     ("lengths", "public"): mark("all as asked (public)"),
-    ("tuning", "none"): mark("none"),
+    ("tuning", "none"): mark("no training (none)"),
     ("tuning", "noisy"): mark("under noise (noisy)"),
 }
