@@ -17,8 +17,8 @@ workspace = guard()
 
 st.title("Pools", anchor=False, help=meaning("pool", "prompt pack"))
 st.markdown(
-    "Text that a large model, or people, made elsewhere can be chosen here by private records, under a proven bound. "
-    "Nothing is connected from this page: files go and come by your hand."
+    "Use it when you may ask a large model elsewhere, but may not send it the private text. What it writes is chosen "
+    "here by the private records, under a proven bound. This page opens no connection; you carry the files."
 )
 pool_view.steps()
 st.caption(
@@ -27,7 +27,7 @@ st.caption(
     "The pool must hold text of the same kind; what it lacks cannot be chosen."
 )
 corpus = current_corpus(workspace)
-view = pool_view.choose()
+view = pool_view.choose(workspace)
 if view == pool_view.PROMPTS:
     st.subheader("1 · What leaves", anchor=False)
     pool_pack.draw(workspace, corpus)

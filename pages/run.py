@@ -12,6 +12,7 @@ from pages._ui.parts.progress import ACTIVE
 from pages._ui.runs import detail as run_detail
 from pages._ui.runs import history as run_history
 from pages._ui.runs import queue as run_queue
+from pages._ui.texts import count_of
 
 workspace = guard()
 
@@ -47,7 +48,6 @@ chosen = st.selectbox(
     on_change=lambda: choose_run(st.session_state[RUNS]),  # before the sidebar is drawn again
 )
 choose_run(chosen)
+with st.expander(f"History: {count_of(len(runs), 'run')} of this corpus", icon=":material/history:", key="run.history"):
+    run_history.draw(list(runs.values()))
 run_detail.draw(workspace, runs[chosen], list(runs.values()))
-
-st.subheader("History", anchor=False)
-run_history.draw(list(runs.values()))

@@ -133,7 +133,7 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
     counts = used["kind"].value_counts()
     share = float(used["share"].iloc[-1]) if len(used) else 0.0
     takeaway = (
-        f"{_count(int(counts.get('spend', 0)), 'mechanism output')} drawn, "
+        f"{_count(int(counts.get('spend', 0)), 'noisy answer')} drawn, "
         f"{_count(int(counts.get('touch', 0)), 'use')} without a guarantee, "
         f"{_count(int(counts.get('release', 0)), 'release')}."
     )

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 import engine
 from engine import LABELS
 from pages._ui.language import localised, mark, tr, translator, trn, words
-from pages._ui.plan.words import CARDS
+from pages._ui.plan.words import CARDS, FACES
 
 FILTERED = "filter:"  # what the id of a method begins with that has the filter behind it
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
@@ -23,17 +23,22 @@ MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)
 WORD_JOINER = "\u2060"
 
-# guarantee kind -> (badge text, badge colour, icon, sentence)
+# guarantee kind -> (badge text, which is that of the card, badge colour, icon, sentence)
 GUARANTEES: dict[str, tuple[str, str, str, str]] = {
-    "none": (mark("no formal guarantee"), "gray", "remove_moderator", mark("Nothing is proven about this method.")),
+    "none": (FACES["heuristic"][0], "gray", "remove_moderator", mark("Nothing is proven about this method.")),
     "heuristic": (
-        mark("no formal guarantee"),
+        FACES["heuristic"][0],
         "gray",
         "remove_moderator",
         mark("It replaces or filters; nothing is proven."),
     ),
-    "selection-only": (mark("selection only"), "orange", "filter_alt", mark("Private data only chose among outputs.")),
-    "dp": (mark("ε–δ guarantee"), "blue", "verified_user", mark("A proven bound (differential privacy).")),
+    "selection-only": (
+        FACES["selection-only"][0],
+        "orange",
+        "filter_alt",
+        mark("Private data only chose among outputs."),
+    ),
+    "dp": (FACES["dp"][0], "blue", "verified_user", mark("An ε–δ guarantee (differential privacy).")),
 }
 
 STATES: dict[str, tuple[str, str, str]] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pages._ui.pool.view import POOLS, PROMPTS
 from tests.browser.test_whole_path import (
     JOB_SECONDS,
     check_accessibility,
@@ -82,7 +83,7 @@ def pack_out(page: Any, workspace: Any, folder: Path) -> Path:
 
 def pool_in(page: Any, workspace: Any, file: Path, name: str) -> None:
     """Bring a file of answers in."""
-    view(page, "Pools")
+    view(page, POOLS)
     page.locator("input[type=file]").first.set_input_files(file)
     starting(page, "pool.in.name.").first.wait_for()
     settled(page)
@@ -130,7 +131,7 @@ def test_two_rounds_by_files(server, tab, tmp_path):
     settled(page)
     goto(page, "Pools")
     check_accessibility(page, "pools, nothing yet")
-    view(page, "Write prompts")
+    view(page, PROMPTS)
     fill(page, "pool.pack.topics", "late parcels\nmissing parts")
     fill(page, "pool.pack.count", "40")
     check_accessibility(page, "pools, prompts")
@@ -142,7 +143,7 @@ def test_two_rounds_by_files(server, tab, tmp_path):
     first = vote(page, workspace, corpus, "first")
 
     goto(page, "Pools")
-    view(page, "Write prompts")
+    view(page, PROMPTS)
     box = key(page, "pool.pack.run").get_by_role("combobox").first
     box.click()
     page.get_by_role("option").nth(1).click()

@@ -54,7 +54,7 @@ def test_timeline_counts_lines_and_keeps_the_share_where_a_line_says_nothing():
     figure = figures.ledger_timeline(lines(), 10.0)
     assert list(figure.plot.data[0].y) == pytest.approx([0, 60, 60, 60, 60, 60, 60])
     assert "60% of the limit of ε = 10" in figure.alt
-    assert "2 mechanism outputs drawn, 1 use without a guarantee, 1 release." in figure.takeaway
+    assert "2 noisy answers drawn, 1 use without a guarantee, 1 release." in figure.takeaway
 
 
 def test_timeline_holds_no_sentence_and_survives_no_lines():

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from engine.dp.accounting.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
+import engine
+from engine.dp.accounting.closed_form import (
+    default_delta,
+    delta_strict,
+    gaussian_mu,
+    mu_of,
+    noise_multiplier,
+    posterior,
+)
+from engine.dp.accounting.closed_form import epsilon as epsilon_at
 from engine.dp.events import Event
+from pages._ui.ledger.budget import SPENT, more_than_limit
 from pages._ui.methods import method_cards
 from pages._ui.plan.promise import prior_sentence, strict_at
-from pages._ui.runs.bought import bought, reference
+from pages._ui.runs import budget as run_budget
+from pages._ui.runs.bought import bought, reference, told_apart
 from pages._ui.runs.rounds import drawn, series
 
 KINDS = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
@@ -53,7 +66,7 @@ def draw_one(seeded, run_id: str) -> None:
     """Store one mechanism output the way the worker does; its ledger line is in the same transaction."""
     workspace = seeded.open()
     events = [Event.from_dict(event) for event in workspace.runs.get(run_id).guarantee.events]
-    planned = next(event for event in events if event.what == "votes")
+    planned = next(event for event in events if event.what in ("votes", "dense votes"))
     event = Event.from_dict({**planned.as_dict(), "count": 1})
     workspace.ledger.outputs(run_id).save("votes/0", {"candidates": "x"}, event, np.zeros(3))
 
@@ -142,7 +155,7 @@ class TestPlan:
         app = plan("rpsg")
         sentence = seeded.open().plan.guarantee("rpsg", corpus_id=seeded.corpus).sentence
         assert sentence[:40] in words(app, "markdown").replace("\\", "")
-        assert "selection only" in words(app, "markdown")
+        assert "Noisy choice, no bound" in words(app, "markdown")
 
 
 class TestLedger:
@@ -161,7 +174,28 @@ class TestLedger:
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
         assert totals["State"].iloc[0] == "reserved, 1 output drawn"
-        assert "1 mechanism output drawn" in words(app, "markdown")
+        assert "1 noisy answer drawn" in words(app, "markdown")
+
+    def test_that_parts_come_to_more_than_the_limit_is_said_where_they_do(self, seeded, visit):
+        assert "does not add up like money" not in words(visit("ledger"), "caption"), "nothing was drawn"
+        workspace = seeded.open()
+        run_id = workspace.jobs.synthesize(
+            seeded.corpus,
+            "aug-pe",
+            count=20,
+            parameters={"epsilon": 4.0, "votes": "dense", "rounds": 1, "labels": "public"},
+        )
+        draw_one(seeded, run_id)  # all that it planned
+        view = workspace.ledger.of(seeded.corpus)
+        assert view.total_epsilon == pytest.approx(4.0, rel=1e-2)
+        left, delta = view.remaining_epsilon, view.limit_delta
+        assert view.total_epsilon + left > view.limit_epsilon
+        both = math.hypot(mu_of(view.total_epsilon, delta), mu_of(left, delta))
+        assert epsilon_at(both, delta) <= view.limit_epsilon, "what is said is true of two runs of Gaussian noise"
+        said = words(visit("ledger"), "caption")
+        assert f"ε = {view.total_epsilon:.3g} drawn and a further run" in said
+        assert f"ε = {left:.3g} lose at most ε = {view.limit_epsilon:g} together" in said
+        assert more_than_limit(replace(view, unknown_since="2026-01-01T10:00:00+00:00")) == ""
 
     def test_the_limit_is_set_and_a_late_change_says_so(self, seeded, visit):
         app = visit("ledger")
@@ -236,8 +270,31 @@ class TestRun:
         assert "cancelling or deleting this run gives everything back" in words(app, "markdown")
         draw_one(seeded, run_id)
         app = visit("run", **{"run.choice": run_id})
-        assert "1 of 11 mechanism outputs drawn" in bars(app)  # ten rounds, and the label shares
+        assert "1 of 11 noisy answers drawn" in bars(app)  # ten rounds, and the label shares
         assert "draws none twice" in words(app, "markdown")
+
+    def test_what_is_said_of_a_budget_follows_from_what_was_drawn(self, seeded, visit):
+        assert run_budget.sentence(3, 3, SPENT, 4.0) == "All budget of this run is spent, for good: ε = 4."
+        assert run_budget.sentence(2, 3, SPENT, 4.0) == "What was drawn is spent for good."
+        workspace, run_id = seeded.open(), start(seeded, 2.0)
+        assert "given back" in run_budget.after_deletion(workspace, workspace.runs.get(run_id))
+        draw_one(seeded, run_id)
+        self.finished(seeded, run_id)
+        share = workspace.ledger.of(seeded.corpus).share
+        app = visit("run", **{"run.choice": run_id})
+        app.button(key="run.delete").click().run()
+        assert "What this run drew of its budget stays spent" in words(app, "markdown")
+        app.button(key="run.delete.sure").click().run()
+        assert 0 < workspace.ledger.of(seeded.corpus).share <= share
+        assert run_budget.after_deletion(workspace, workspace.runs.get(seeded.run)) == "", "it claims nothing"
+
+    def test_outputs_stand_in_their_order_across(self, seeded, visit):
+        app = visit("run", **{"run.choice": seeded.run})
+        rows = [block for block in app.get("column") if any(str(one.value).isdigit() or " · " in str(one.value)
+                for one in block.text)]  # fmt: skip
+        first = [str(block.text[0].value).partition(" · ")[0] for block in rows]
+        kept = seeded.open().runs.get(seeded.run).kept
+        assert first == [str(n) for n in range(1, min(6, kept) + 1)]
 
     def test_rounds_are_drawn_and_marked_internal(self, seeded, visit):
         from engine.store.database.schema import runs
@@ -352,6 +409,13 @@ class TestRun:
         examine(workspace, other)
         app = visit("run", **{"run.choice": seeded.run})
         assert "ε = 4 made the text better than no private input at all on" in words(app, "markdown")
+        table = seeded.open().examinations.compare([other, seeded.run])
+        shown = told_apart(table, seeded.run, other)
+        assert 0 < len(shown) <= 3
+        assert list(shown.columns) == ["Measure", "Without private text", "This run", "Good is", "This run is"]
+        row = table[(table["group"] == "utility") & table[f"{seeded.run} against first"].isin(("better", "worse"))]
+        assert set(shown["Measure"]) <= {engine.MEASURES[name].title for name in row["name"]}
+        assert "| Measure | Without private text | This run | Good is | This run is |" in words(app, "markdown")
 
 
 class TestSentences:

@@ -242,3 +242,7 @@ def test_rows_are_as_high_as_their_longest_cell_needs():
     assert wrapped.row_height(frame, {"Run": 120}) == wrapped.ROW
     assert wrapped.row_height(frame, {"Run": 300, "ε": 60}) == wrapped.ROW
     assert wrapped.row_height(frame.iloc[:0], {"Run": 1}) == wrapped.LINE
+
+
+def test_what_a_line_notes_of_the_limit_is_a_percentage():
+    assert ledger_names.details('{"share_after": 0.302376, "outputs": 3}', {}) == "limit in use after: 30%, outputs: 3"

@@ -57,10 +57,14 @@ def test_a_lost_spend_is_entered_on_the_page(seeded, visit):
             "Restored; unknown since.",
         )
     app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
-    assert any("What was spent after" in str(m.value) for m in app.markdown)
+    asked = [str(m.value) for m in (*app.markdown, *app.error) if "What was spent after" in str(m.value)]
+    assert len(asked) == 1, "one box asks it, and nothing else repeats it"
+    assert any("until the question above is answered" in str(said.value) for said in app.caption)
     app.number_input(key=f"ledger.since.epsilon.{seeded.corpus}").set_value(1.5).run()
     app.button(key="ledger.since.set").click().run()
     assert not app.exception
+    assert [str(toast.value) for toast in app.toast] == ["ε = 1.5 is counted as spent in the unknown time."]
+    assert not app.success, "no notice that stays"
     view = workspace.ledger.of(seeded.corpus)
     assert view.unknown_since is None
     assert "a person entered ε = 1.5" in view.sentence

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import typing
+from dataclasses import replace
+
 import pytest
 
 import engine
@@ -9,6 +12,10 @@ from engine import Recommended
 from pages._ui.current import RUN, RUNS
 from pages._ui.methods import method_cards
 from pages._ui.methods.method_cards import ALL, CHOICE
+from pages._ui.methods.parameter_names import GROUPS as NAMED
+from pages._ui.methods.parameter_names import VALUES
+from pages._ui.methods.parameters import grouped
+from pages._ui.plan import dock, lasting
 from pages._ui.plan.words import CARDS, FACES, GROUPS, card_of, group_of
 
 TERMS = ("ε", "σ", "control code", "goldfish", "clip", "virtual token", "gradient", "LoRA", "DP-SGD", "et al", "20")
@@ -51,6 +58,7 @@ def test_a_few_are_recommended_and_the_rest_is_folded(seeded, visit, decks):
     assert "plan.cards.all" not in decks
     visit("plan", **{ALL: True})
     everything = decks["plan.cards.all"]["data"]["groups"]
+    assert (decks["plan.cards"]["data"]["list"], decks["plan.cards.all"]["data"]["list"]) == (False, True)
     assert [group["title"] for group in everything] == list(GROUPS.values())
     assert sorted(ids(decks["plan.cards.all"])) == sorted(spec.id for spec in seeded.open().plan.methods())
 
@@ -62,8 +70,72 @@ def test_a_method_chosen_elsewhere_is_never_hidden(seeded, visit, decks):
     assert card_of(engine.get_method("goldfish").spec).name in [head.value for head in app.subheader]
 
 
-def test_a_method_that_takes_more_people_says_so(seeded, monkeypatch):
-    monkeypatch.setattr(method_cards, "_cost", lambda *given: "About 2 s")  # kept by session, and here is none
+def drafted(workspace, corpus_id: str, method: str):
+    """Return the verdict on a method's run by the standard preset, as the bar with Start gives it."""
+    standard = next(preset for preset in engine.presets_of(method) if preset.id == "standard")
+    count = standard.count(engine.get_method(method).spec, workspace.ledger.facts(corpus_id))
+    return workspace.plan.draft(corpus_id, method, count=count, parameters=dict(standard.parameters)).verdict
+
+
+def test_a_card_says_of_people_what_the_verdict_on_its_run_says(seeded, visit, decks):
+    visit("plan", **{ALL: True})
+    workspace, here = seeded.open(), seeded.open().ledger.facts(seeded.corpus).units
+    cards = [card for group in decks["plan.cards.all"]["data"]["groups"] for card in group["cards"]]
+    seen = set()
+    for card in cards:
+        verdict = drafted(workspace, seeded.corpus, card["id"])
+        seen.add(verdict.level)
+        said = {"weak": ", weak signal here", "noise": ", mostly noise here"}.get(verdict.level, "")
+        assert card["badge"] == FACES[group_of(engine.get_method(card["id"]).spec)][0] + said, card["id"]
+        takes = "" if verdict.units is None else f"Takes about {verdict.units:,} people; here are {here}."
+        assert card["takes"] == takes
+        assert takes in verdict.sentence
+    assert seen & {"weak", "noise"}, "the sample is small"
+    assert not [card["id"] for card in cards if "hundreds" in card["good"] or "thousands" in card["good"]]
+
+
+def test_one_card_is_marked_and_it_is_none_that_noise_drowns(seeded, visit, decks):
+    app = visit("plan")
+    (marked,) = [card for group in decks["plan.cards"]["data"]["groups"] for card in group["cards"] if card["best"]]
+    assert app.session_state[CHOICE] == marked["id"]
+    assert drafted(seeded.open(), seeded.corpus, marked["id"]).level not in ("weak", "noise")
+    assert marked["tone"] != "few"
+    assert [said for said in app.caption if said.value.startswith(f"**Recommended: {marked['name']}.** ")]
+
+
+def test_where_noise_drowns_each_the_first_stands(seeded):
+    workspace = seeded.open()
+    corpus = workspace.corpora.get(seeded.corpus)
+    weak = [Recommended(name, "Why.") for name in ("dp-topics", "dp-finetune")]
+    assert {drafted(workspace, seeded.corpus, one.method).level for one in weak} <= {"weak", "noise"}
+    assert method_cards.best(workspace, corpus, weak) == "dp-topics"
+    assert method_cards.best(workspace, corpus, [*weak, Recommended("filter", "Why.")]) == "filter"
+    assert method_cards.why(workspace, corpus, weak[0]) == drafted(workspace, seeded.corpus, "dp-topics").sentence
+
+
+def test_a_card_says_what_the_last_run_took(seeded, visit, decks):
+    visit("plan", **{ALL: True})
+    run = next(run for run in seeded.open().runs.all(seeded.corpus) if run.state == "done" and run.kept)
+    for card in (card for group in decks["plan.cards.all"]["data"]["groups"] for card in group["cards"]):
+        found = lasting.last(seeded.open().runs.all(seeded.corpus), card["id"], "builtin")
+        assert (f"; {lasting.last_words(found)}" in card["cost"]) if found else ("last time" not in card["cost"])
+    took = replace(run, seconds=360.0, kept=100, model="builtin")
+    later = replace(took, id="r-later", created="9999", seconds=22.0, state="failed")
+    assert lasting.last_words(lasting.last([took, later], run.method, "builtin")) == "last time 6 min for 100 texts"
+    assert lasting.last([took], run.method, "another") is None
+    assert lasting.about(0.2) == "Less than a second"
+
+
+def test_what_a_release_would_end_stands_in_its_own_line(seeded):
+    workspace = seeded.open()
+    unproven, proven = (workspace.plan.draft(seeded.corpus, name, count=20) for name in ("filter", "aug-pe"))
+    assert "would end every ε claim" in dock.consequence(unproven)
+    assert dock.consequence(proven) == ""
+    assert "unbounded" not in dock.cost(unproven)
+    assert "no budget is spent" in dock.cost(unproven)
+
+
+def test_a_method_that_takes_more_people_says_so(seeded):
     workspace = seeded.open()
     corpus, spec = workspace.corpora.get(seeded.corpus), engine.get_method("dp-topics").spec
     face = method_cards.face_of(workspace, corpus, spec, Recommended("dp-topics", "Takes 300.", fits=False))
@@ -77,3 +149,24 @@ def test_a_run_that_was_started_is_the_one_that_is_shown(seeded, visit):
     assert not app.exception
     new = {run.id for run in seeded.open().runs.all()} - {seeded.run, seeded.other}
     assert {app.session_state[RUNS]} == {app.session_state[RUN]} == new
+
+
+def test_settings_stand_in_groups_and_each_is_drawn_once(seeded):
+    for spec in seeded.open().plan.methods():
+        names = list(spec.parameters.model_fields)
+        parts = grouped(names)
+        assert sorted(name for held in parts.values() for name in held) == sorted(names)
+        assert list(parts) == [group for group in NAMED if group in parts]
+        for (name, value), said in VALUES.items():
+            if name in names and spec.id == "dp-topics":
+                assert value in typing.get_args(spec.parameters.model_fields[name].annotation), (name, said)
+
+
+def test_values_are_told_in_words_and_what_a_setting_does_in_its_help(seeded, visit):
+    app = visit("plan", **{CHOICE: "dp-topics"})
+    box = app.selectbox(key=f"plan.set.{seeded.corpus}.dp-topics.adjacency")
+    assert box.options[:2] == ["is left out (zero-out)", "is replaced by another (replace-one)"]
+    assert box.value == "zero-out"
+    assert "Neighbouring corpora" in box.help
+    assert not [said for said in app.caption if "Neighbouring corpora" in said.value]
+    assert [head for head in app.markdown if head.value == "**Budget and proof**"]

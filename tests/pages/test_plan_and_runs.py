@@ -6,7 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.plan.words import CARDS
+from pages._ui.plan.words import CARDS, FACES
 from tests.pages.small import drawn_table, fail_job, labels, words
 
 
@@ -17,7 +17,7 @@ class TestPlanAndRuns:
     def test_cards_state_guarantee_needs_and_cost(self, small, open_page):
         app = open_page("plan")
         text = words(app)
-        assert "no formal guarantee" in text
+        assert FACES["heuristic"][0] in text, "the words of the card"
         assert "**Nothing is proven:**" in text
         assert "on this machine" in text
         assert app.button(key="plan.start").disabled is False
@@ -133,7 +133,8 @@ class TestPlanAndRuns:
         card = CARDS[run.method].name
         app = open_page("run")
         assert app.selectbox(key="run.choice").options[0].startswith(card)
-        assert f"Method: {run.title}." in words(app), "the name in the literature stands in the details"
+        assert f"Method: {card}." in words(app)
+        assert f"called {run.title} in the literature" in words(app), "that name stands in the fold"
         assert "builtin" not in words(app)
 
     def test_an_examination_starts_from_the_run_itself(self, small, open_page):

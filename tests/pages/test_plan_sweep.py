@@ -75,4 +75,4 @@ def test_a_method_without_a_claim_is_repeated(seeded, plan):
     app.number_input(key=field(seeded, "repeats", "filter")).set_value(3).run()
     table = next(frame.value for frame in app.dataframe if "Seed" in frame.value)
     assert list(table["Seed"]) == [0, 1, 2]
-    assert set(table["ε"]) == {"no proof"}
+    assert set(table["ε"]) == {"nothing proven"}

@@ -6,6 +6,7 @@ import json
 
 from engine.store import queue
 from pages._ui.methods import method_cards
+from pages._ui.pool import view
 from tests.pages.small import HOSTILE, NEEDLE
 from tests.pool_runs import chosen
 
@@ -36,13 +37,17 @@ def ticked(app, start: str):
     return next(box for box in app.checkbox if str(box.key).startswith(start))
 
 
-PROMPTS = {"pool.view": "Write prompts"}
-LEFT = {"pool.view": "What left"}
+PROMPTS, LEFT, BACK = ({"pool.view": one} for one in view.VIEWS)
 
 
 def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool")
+    assert app.session_state["pool.view"] == view.PROMPTS, "the first step, where nothing left and nothing came"
+    app = visit("pool", **BACK)
     assert "No pool yet" in words(app)
+    app.button(key="pool.none.prompts").click().run()
+    assert "1 · What leaves" in words(app, "subheader")
+    app = visit("pool", **BACK)
     assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
     assert "Nothing has left this machine" in words(visit("pool", **LEFT))
     app = visit("pool", **PROMPTS)
@@ -52,14 +57,15 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
 
 
 def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_page):
-    app = open_page("pool")
+    app = open_page("pool", **BACK)
+    assert app.radio(key="pool.view").options == list(view.VIEWS)
     shown = words(app, "markdown")
     steps = [
         f"**{n} · {name}**" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
     ]
     assert [step for step in steps if step in shown] == steps
     parts = {view: words(open_page("pool", **state), "subheader") for view, state in
-             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", {}), ("4 · ", {}))}  # fmt: skip
+             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", BACK), ("4 · ", BACK))}  # fmt: skip
     assert all(number in part for number, part in parts.items())
     assert [b for b in app.button if b.key == "pool.plan"] == []  # nothing to choose from yet
     rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
@@ -85,7 +91,7 @@ def test_a_pack_is_logged_once_it_is_declared_and_other_words_are_declared_anew(
     (pack,) = workspace.packs.all()
     assert pack.prompts == 500
     assert f"Pack {pack.id} is written and logged" in words(app, "success").replace("\\", "")
-    assert app.session_state["pool.view"] == "What left"
+    assert app.session_state["pool.view"] == view.LEFT
     assert pack.digest in words(app, "caption")
     assert "names the model" in words(app, "caption")  # OpenAI's format comes first and wants one
     app.text_input(key=f"pool.left.model.{pack.id}").set_value("some-model").run()
@@ -127,7 +133,7 @@ def test_a_file_becomes_a_pool_with_its_declaration(seeded, visit, tmp_path):
 
 
 def test_a_damaged_file_is_said_and_nothing_is_stored(empty, visit, tmp_path):
-    app = visit("pool")
+    app = visit("pool", **BACK)
     damaged = {"cut.jsonl": b'{"text": "half', "n.txt": b"a\x00b", "p.pdf": b"%PDF", "none.csv": None}
     for name, data in damaged.items():
         if data is not None:

@@ -29,10 +29,15 @@ WEAKEST_USEFUL = 10.0  # ε beyond which nobody is told to go: an attacker who w
 
 @dataclass(frozen=True)
 class SignalVerdict:
-    """How a planned run's signal stands against its noise. sentence: plain words, one or two sentences."""
+    """How a planned run's signal stands against its noise.
+
+    sentence: plain words, one or two sentences. units: people or records that it takes, where there are fewer here and
+    more would do; None otherwise.
+    """
 
     level: Level
     sentence: str
+    units: int | None = None
 
 
 UNKNOWN = SignalVerdict("unknown", "How far the signal stands out is not known.")
@@ -77,13 +82,15 @@ def _told(found: _Found, facts: Facts) -> SignalVerdict:
     if found.strength >= 1.0:
         return SignalVerdict("enough", f"Enough signal to choose by: {found.says}.{found.besides}")
     noise = found.strength < found.little
-    ways = [f"about {found.units:,} {people(facts)}"] if found.units and found.units > facts.units else []
+    more = found.units if found.units and found.units > facts.units else None
+    ways = [f"about {more:,} {people(facts)}"] if more else []
     if found.epsilon is not None and found.epsilon <= WEAKEST_USEFUL:
         ways.append(f"ε = {_up(found.epsilon):g}")
     takes = f" Takes {' or '.join(ways)}; here are {facts.units:,}." if ways else ""
     return SignalVerdict(
         "noise" if noise else "weak",
         f"{'Mostly noise' if noise else 'Weak signal'}: {found.says}.{takes}{found.besides}",
+        more,
     )
 
 

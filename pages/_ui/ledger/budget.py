@@ -25,6 +25,9 @@ from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
+SPENT = "spent for good"
+PROTECTS = {"source": "person"}
+NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
 GAPS = "Lines are numbered through the whole workspace: numbers that are missing here are lines about other people."
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
@@ -54,7 +57,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     """Draw the total and what is left."""
     if view.unbounded:
         st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
-    else:
+    elif view.unknown_since is None:  # else the box below says it
         st.markdown(plain(view.sentence))
     questions(workspace, corpus, view)
     if view.unknown_since is not None:
@@ -72,6 +75,8 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
         )
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
+    if said := more_than_limit(view):
+        st.caption(said)
     if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
         st.caption(
             f"New runs with a proof are still admitted up to the limit, of which {share(view.share, 0)} is in use. "
@@ -87,6 +92,25 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
     if not view.unbounded and not view.no_total and view.total_epsilon is None:
         wait(lambda: workspace.ledger.of(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
+
+
+def more_than_limit(view: engine.LedgerView) -> str:
+    """Return why what was drawn and what may still be claimed come to more than the limit; empty where they do not.
+
+    What the filter admits keeps the limit for all that was drawn and one more run with Gaussian noise, whatever the two
+    ε are as numbers; nothing is said where a spend is not known or a question is open.
+    """
+    open_ones = view.unbounded or view.unknown_since is not None or bool(view.questions)
+    if (
+        open_ones
+        or view.total_epsilon is None
+        or view.total_epsilon + view.remaining_epsilon <= 1.005 * view.limit_epsilon
+    ):
+        return ""
+    return (
+        f"ε does not add up like money: ε = {view.total_epsilon:.3g} drawn and a further run of Gaussian noise with "
+        f"ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} together."
+    )
 
 
 def questions(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
@@ -162,7 +186,8 @@ def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view:
             "This ledger was restored, copied with its folder, or put back to an older state, so it does not know what "
             "runs drew since, here or on the other copy. Enter the "
             "sum of their ε and δ from your own notes or released data cards; 0 if there was none. It is counted "
-            "against the limit under your name. Until then no run with a guarantee is admitted."
+            "against the limit under your name. Until then every total here is the least it can be, and no run with a "
+            "guarantee is admitted."
         )
         left, right = st.columns(2)
         with left:
@@ -172,15 +197,24 @@ def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view:
             )  # fmt: skip
         with right:
             delta = st.number_input(
-                "δ spent since", min_value=0.0, max_value=0.01, value=0.0, step=1e-6, format="%.2e",
+                "δ spent since", min_value=0.0, max_value=0.01, value=0.0, step=1e-6, format="%.3g",
                 key=f"ledger.since.delta.{corpus.id}",
             )  # fmt: skip
         st.button(
             "Enter this amount", icon=":material/check:", key="ledger.since.set",
-            on_click=states.act, args=(workspace.ledger.declare_spent, corpus.id, epsilon, delta),
-            **only(engine.Right.MANAGE),
-            kwargs={"done": f"ε = {epsilon:g} is counted as spent in the unknown time."},
+            on_click=_enter, args=(workspace, corpus.id, epsilon, delta), **only(engine.Right.MANAGE),
         )  # fmt: skip
+
+
+def _enter(workspace: engine.Workspace, corpus_id: str, epsilon: float, delta: float) -> None:
+    """Count an amount as spent in the unknown time, and say so for a moment; a callback."""
+
+    def entered() -> bool:
+        workspace.ledger.declare_spent(corpus_id, epsilon, delta)
+        return True
+
+    if states.act(entered):
+        st.toast(f"ε = {epsilon:g} is counted as spent in the unknown time.", icon=":material/check_circle:")
 
 
 def total(view: engine.LedgerView) -> str:
@@ -267,13 +301,10 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
         in_use = f"{share(answer.share_after, 0)} of the limit would be in use"
         st.progress(min(1.0, max(0.0, answer.share_after)), text=in_use)
         st.caption(plain(answer.sentence))
+    elif view.unknown_since is not None or view.questions:
+        st.caption("No run is admitted until the question above is answered.")
     else:
-        asked = view.unknown_since is not None or bool(view.questions)
-        states.refused(
-            answer.sentence,
-            "The form above takes the answer." if asked
-            else "Choose a smaller ε, or set the limit anew before anything was drawn.",
-        )  # fmt: skip
+        states.refused(answer.sentence, "Choose a smaller ε, or set the limit anew before anything was drawn.")
     st.caption(
         "For a run with Gaussian noise; the Plan page answers for the very run you set up there. What is in use is not "
         "ε by ε: small runs take less of the limit than their ε is of its ε, since what they lose is unlikely to come "
@@ -300,7 +331,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     at = rows.chosen(
         shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "δ", "In use after"),
-        widths={"Line": 42, "When": 125, "What": 155, "Run": 300, "ε": 45, "δ": 60, "In use after": 80},
+        widths={"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88},
         wraps=("What", "Run"),
         alt="Lines of the ledger, latest first; a line is shown in full below",
     )  # fmt: skip
@@ -308,7 +339,8 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
                  key="ledger.lines")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "line"))
     st.caption(GAPS)
-    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
+    with st.expander("Over time", icon=":material/timeline:", key="ledger.lines.time"):
+        examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
 
 
 def kinds(lines: pd.DataFrame) -> list[str]:
@@ -334,7 +366,9 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
             "Sentence": lines["sentence"],
             "Protects": [
-                f"each {unit}, {adjacency}" if isinstance(unit, str) else "–"
+                f"each {PROTECTS.get(unit, unit)}, whose data are {NEIGHBOURS.get(adjacency, adjacency)}"
+                if isinstance(unit, str)
+                else "–"
                 for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
             ],
             "Who": lines["actor"],
@@ -415,7 +449,7 @@ def state_of(kinds: pd.Series[int]) -> str:
     if kinds.get("give_back", 0):
         return "given back, nothing was drawn"
     if kinds.get("settle", 0):
-        return "settled"
+        return SPENT
     return f"reserved, {count_of(int(kinds.get('spend', 0)), 'output')} drawn" if kinds.get("spend", 0) else "reserved"
 
 

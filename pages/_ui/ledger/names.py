@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import engine
 from pages._ui.current import corpus_names, run_names
-from pages._ui.texts import JOBS
+from pages._ui.texts import JOBS, share
 
 GONE = {
     "c": "a deleted corpus",
@@ -25,6 +25,8 @@ GONE = {
 OF_A_RUN = {"i": "intruder trial", "w": "waiver"}  # known by their run alone
 IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
+SHARE = "share_after"
+CALLED = {SHARE: "limit in use after"}  # details that are called otherwise than in the log
 ACTS = {  # as the log has it -> as people read it, where that differs
     "examination asked for": "examination started",
     "run asked for": "run started",
@@ -89,7 +91,7 @@ def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
     except (TypeError, ValueError):
         return str(detail)
     said = [
-        f"{name.replace('_', ' ')}: {_value(name, value, names)}"
+        f"{CALLED.get(name, name.replace('_', ' '))}: {_value(name, value, names)}"
         for name, value in body.items()
         if value not in (None, "", subject) and not (value == 0 and not isinstance(value, bool))
     ]
@@ -101,6 +103,8 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if name == SHARE and isinstance(value, float):
+        return share(value, 0)
     if isinstance(value, Mapping):
         return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
     if isinstance(value, list):

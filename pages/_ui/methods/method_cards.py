@@ -2,26 +2,36 @@
 
 Each card is a button: a press chooses the method, by mouse or by keyboard, and shows at once in the browser.
 
-How to use: `spec = choose(workspace, corpus, recommended)`; `badge(kind)` draws a guarantee's badge anywhere.
+What a card says of people and noise is the verdict on the run that the standard preset makes at the strength that is
+asked for, so that it is what the bar below says once the card is pressed.
+
+How to use: `spec = choose(workspace, corpus, recommended, on_choice)`; `badge(kind)` draws a guarantee's badge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 import streamlit as st
 
 import engine
-from engine import Recommended
-from pages._ui.language import lowered, tr, trn
-from pages._ui.language.words import code
+from engine import JSON, Recommended, SignalVerdict
+from pages._ui.language import lowered, mark, tr, trn
+from pages._ui.plan import certainty, lasting
+from pages._ui.plan.model import BUILTIN
 from pages._ui.plan.words import FACES, GROUPS, NEEDS, card_of, group_of
-from pages._ui.texts import GUARANTEES, seconds
+from pages._ui.texts import GUARANTEES, number, plain
 
 CHOICE = "plan.method"
 ALL = "plan.all"
+PLANNED, MOST = "plan.cards.planned", 400  # where a session keeps what standard runs come to, and how many
+WEAK: dict[str, str] = {  # level of a verdict -> what the badge says after the promise
+    "weak": mark("{promise}, weak signal here"),
+    "noise": mark("{promise}, mostly noise here"),
+}
 _FOLDER = Path(__file__).resolve().parent.parent / "plan"
 
 
@@ -32,9 +42,11 @@ class Face(TypedDict):
     name: str
     badge: str
     tone: str
+    best: str
     does: str
     good: str
     mind: str
+    takes: str
     cost: str
 
 
@@ -53,6 +65,15 @@ _COMPONENT = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True)
+class Planned:
+    """What a run by the standard preset would come to."""
+
+    outputs: int
+    seconds: float
+    verdict: SignalVerdict
+
+
 def badge(kind: str) -> None:
     """Draw a guarantee's badge with its meaning behind it."""
     text, colour, icon, meaning = GUARANTEES[kind]
@@ -68,28 +89,62 @@ def choose(
     """Draw what is recommended, then every method folded, by what they promise; return the chosen specification."""
     methods = {spec.id: spec for spec in workspace.plan.methods()}
     if st.session_state.get(CHOICE) not in methods:
-        st.session_state[CHOICE] = recommended[0].method if recommended else next(iter(methods))
+        st.session_state[CHOICE] = best(workspace, corpus, recommended) if recommended else next(iter(methods))
     chosen = str(st.session_state[CHOICE])
-    faces = [face_of(workspace, corpus, methods[one.method], one) for one in recommended]
+    first = best(workspace, corpus, recommended) if recommended else ""
+    recommended = sorted(recommended, key=lambda one: one.method != first)
+    runs = workspace.runs.all(corpus.id)
+    ran = {name: took for name in methods if (took := lasting.last(runs, name, BUILTIN)) is not None}
+    faces = [face_of(workspace, corpus, methods[one.method], one, ran, first) for one in recommended]
     named = {one.method for one in recommended}
     if chosen not in named:
-        faces.append(face_of(workspace, corpus, methods[chosen]))
+        faces.append(face_of(workspace, corpus, methods[chosen], None, ran))
     _deck([{"title": "", "cards": faces}], chosen, tr("Recommended methods"), "plan.cards", on_choice)
+    for one in recommended:
+        if one.method == first:
+            name = plain(card_of(methods[first]).name)
+            st.caption(tr("**Recommended: {name}.** {why}", name=name, why=plain(_in_short(workspace, corpus, one))))
     box = st.expander(
         tr("All {n} methods, by what they promise", n=len(methods)), icon=":material/apps:", key=ALL, on_change="rerun"
     )
     if box.open:
         with box:
             groups: list[Group] = [
-                {"title": tr(title), "cards": [face_of(workspace, corpus, spec) for spec in found]}
+                {"title": tr(title), "cards": [face_of(workspace, corpus, spec, None, ran) for spec in found]}
                 for name, title in GROUPS.items()
                 if (found := [spec for spec in methods.values() if group_of(spec) == name])
             ]
-            _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice)
+            _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice, as_list=True)
     return methods[chosen]
 
 
-def _deck(groups: list[Group], chosen: str, label: str, key: str, on_choice: Callable[[str], None]) -> None:
+def best(workspace: engine.Workspace, corpus: engine.CorpusSummary, recommended: Sequence[Recommended]) -> str:
+    """Return the first method that suits and whose standard run is not drowned in noise; the first where each is."""
+    return next((one.method for one in recommended if not _few(workspace, corpus, one)), recommended[0].method)
+
+
+def why(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> str:
+    """Return why a method is recommended; the verdict on its run where noise is in the way of that."""
+    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+    return one.why if found is None or found.verdict.level not in WEAK else found.verdict.sentence
+
+
+def _in_short(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> str:
+    """Return the verdict on a method's run where it can be given, else the first sentence of why it is recommended."""
+    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+    if found is not None and (found.verdict.level == "enough" or found.verdict.level in WEAK):
+        return found.verdict.sentence
+    return f"{one.why.partition('. ')[0].removesuffix('.')}."
+
+
+def _few(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> bool:
+    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+    return not one.fits or (found is not None and found.verdict.level in WEAK)
+
+
+def _deck(
+    groups: list[Group], chosen: str, label: str, key: str, on_choice: Callable[[str], None], *, as_list: bool = False
+) -> None:
     def picked() -> None:
         name = st.session_state[key].get("picked")
         if isinstance(name, str) and name:
@@ -98,27 +153,48 @@ def _deck(groups: list[Group], chosen: str, label: str, key: str, on_choice: Cal
 
     _COMPONENT(
         key=key,
-        data={"groups": groups, "chosen": chosen, "label": label, "good": tr("Good for"), "mind": tr("Mind")},
+        data={
+            "groups": groups,
+            "chosen": chosen,
+            "label": label,
+            "list": as_list,
+            "good": tr("Good for"),
+            "mind": tr("Mind"),
+        },
         on_picked_change=picked,
     )
 
 
 def face_of(
-    workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec, one: Recommended | None = None
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    spec: engine.MethodSpec,
+    one: Recommended | None = None,
+    ran: Mapping[str, lasting.Measured] | None = None,
+    first: str = "",
 ) -> Face:
-    """Return what the browser draws of a method's card; `one` says whether it fits."""
+    """Return what the browser draws of a method's card.
+
+    one: says whether it fits. ran: what the last run of each method took here. first: the method to mark.
+    """
     words, (face, tone) = card_of(spec), FACES[group_of(spec)]
-    promise = tr(face)
-    few = one is not None and not one.fits
+    promise, found = tr(face), planned(workspace, corpus, spec)
+    said = promise
+    if one is not None and not one.fits:
+        said = tr("{promise}, too few people here", promise=promise)
+    elif found is not None and found.verdict.level in WEAK:
+        said = tr(WEAK[found.verdict.level], promise=promise)
     return {
         "id": spec.id,
         "name": words.name,
-        "badge": tr("{promise}, too few people here", promise=promise) if few else promise,
-        "tone": "few" if few else tone,
+        "badge": said,
+        "tone": tone if said == promise else "few",
+        "best": tr("Recommended") if spec.id == first else "",
         "does": words.does,
         "good": _lower(words.good),
         "mind": _lower(words.mind),
-        "cost": _cost(workspace, corpus.id, spec.id, code()),
+        "takes": "" if found is None else _takes(found.verdict, workspace.ledger.facts(corpus.id)),
+        "cost": _cost(spec, found, (ran or {}).get(spec.id)),
     }
 
 
@@ -131,18 +207,52 @@ def _lower(sentence: str) -> str:
     return lowered(sentence[:1]) + sentence[1:]
 
 
-@st.cache_data(scope="session", show_spinner=False, max_entries=200)
-def _cost(_workspace: engine.Workspace, corpus_id: str, method_id: str, language: str) -> str:
-    """Return what a run by the standard preset takes, in a language; a corpus never changes, so neither does this."""
-    spec = next(spec for spec in _workspace.plan.methods() if spec.id == method_id)
-    standard = next(preset for preset in engine.presets_of(method_id) if preset.id == "standard")
-    wanted = needs(spec.needs)
-    asked = f"; {tr('needs {wanted}', wanted=wanted)}" if wanted else ""
+def planned(workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec) -> Planned | None:
+    """Return what a run by the standard preset comes to at the strength that is asked for; None where nothing can tell.
+
+    A session keeps it for as long as nothing that it follows from changes, and not while something is being computed.
+    """
+    facts = workspace.ledger.facts(corpus.id)
+    epsilon = certainty.held(workspace, corpus.id) if certainty.applies(spec) else None
+    known: dict[tuple[str, ...], Planned] = st.session_state.setdefault(PLANNED, {})
+    key = (corpus.id, spec.id, repr(facts), repr(epsilon))
+    if key in known:
+        return known[key]
+    standard = next(preset for preset in engine.presets_of(spec.id) if preset.id == "standard")
+    settings: dict[str, JSON] = dict(standard.parameters)
+    if epsilon is not None and epsilon != spec.parameters.model_fields["epsilon"].get_default():
+        settings["epsilon"] = epsilon
     try:
-        count = standard.count(spec, _workspace.ledger.facts(corpus_id))
-        plan = _workspace.plan.draft(corpus_id, method_id, count=count, parameters=dict(standard.parameters)).plan
+        count = standard.count(spec, facts)
+        draft = workspace.plan.draft(corpus.id, spec.id, count=count, parameters=settings)
     except engine.UserError:
-        return tr("Time not known yet") + asked
-    return (
-        trn("About {time} for {n} text", "About {time} for {n} texts", plan.outputs, time=seconds(plan.seconds)) + asked
-    )
+        return None
+    found = Planned(draft.plan.outputs, draft.plan.seconds, draft.verdict)
+    if found.verdict.level != "pending":
+        if len(known) >= MOST:
+            known.clear()
+        known[key] = found
+    return found
+
+
+def _takes(verdict: SignalVerdict, facts: engine.Facts) -> str:
+    """Return how many it would take, where that is more than there are."""
+    if verdict.units is None:
+        return ""
+    least, here = number(verdict.units), number(facts.units)
+    if facts.unit == "source":
+        return tr("Takes about {least} people; here are {here}.", least=least, here=here)
+    return tr("Takes about {least} records; here are {here}.", least=least, here=here)
+
+
+def _cost(spec: engine.MethodSpec, found: Planned | None, measured: lasting.Measured | None) -> str:
+    """Return what a run by the standard preset takes, what the last one took, and what it needs."""
+    parts = [tr("Time not known yet")]
+    if found is not None:
+        time = lasting.about(found.seconds)
+        parts = [trn("{time} for {n} text", "{time} for {n} texts", found.outputs, time=time)]
+    if measured is not None:
+        parts.append(lasting.last_words(measured))
+    if wanted := needs(spec.needs):
+        parts.append(tr("needs {wanted}", wanted=wanted))
+    return "; ".join(parts)

@@ -7,7 +7,7 @@ from pages._ui.language import mark
 TITLES: dict[str, str] = {
     "ablation": mark("Without the noisy choice, for comparison"),
     "action": mark("What is too near a known identifier"),
-    "adjacency": mark("The bound compares with data in which a person is"),
+    "adjacency": mark("The bound compares with data in which a person"),
     "alpha": mark("Weight of what is trained"),
     "attribute_share": mark("Share of the budget for labels, lengths and key words"),
     "batch_size": mark("Records that decide a word together"),
@@ -119,4 +119,41 @@ TITLES: dict[str, str] = {
     "weight_decay": mark("Damping of learning"),
     "without_spans": mark("Records in which nothing was found"),
     "words": mark("Length asked for (words)"),
+}
+
+GROUPS: dict[str, str] = {  # what parameters settle -> their heading, in the order they are drawn
+    "proof": mark("Budget and proof"),
+    "method": mark("The method"),
+    "training": mark("Training"),
+    "writing": mark("How it writes"),
+    "filter": mark("Filter"),
+}
+GROUPED: dict[str, tuple[str, ...]] = {
+    "proof": (
+        "epsilon", "delta", "adjacency", "large_delta", "label_list", "labels", "lengths", "length", "keywords",
+        "attribute_share", "class_share", "cluster_share", "histogram_share", "label_share", "length_share",
+        "list_share", "search_share", "tau_share", "sampling_rate", "noise",
+    ),
+    "training": (
+        "tuning", "rank", "alpha", "layers", "tokens", "tuned_model", "steps", "units_a_step", "records_a_step",
+        "pairs_a_step", "clip", "rate", "builtin_rate", "epochs", "weight_decay", "watch_loss", "virtual_tokens",
+        "lambda_contrast", "lambda_kl", "lambda_lm", "drop_every", "hash_context",
+    ),
+    "writing": (
+        "domain", "kind", "words", "temperature", "top_k", "top_p", "repetition_penalty", "max_new_tokens",
+        "minimum_tokens", "maximum_tokens", "operator", "paragraphs", "parts", "retries",
+    ),
+}  # fmt: skip
+VALUES: dict[tuple[str, str], str] = {  # a parameter's value -> what it is called where it is chosen
+    ("adjacency", "zero-out"): mark("is left out (zero-out)"),
+    ("adjacency", "replace-one"): mark("is replaced by another (replace-one)"),
+    ("domain", "auto"): mark("automatic (auto)"),
+    ("label_list", "bought"): mark("bought with a part of the budget"),
+    ("label_list", "declared"): mark("declared public"),
+    ("labels", "bought"): mark("bought with a part of the budget"),
+    ("labels", "public"): mark("declared public"),
+    ("lengths", "bought"): mark("bought with a part of the budget"),
+    ("lengths", "public"): mark("all as asked (public)"),
+    ("tuning", "none"): mark("no training (none)"),
+    ("tuning", "noisy"): mark("under noise (noisy)"),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 import streamlit as st
@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 import engine
 from engine import JSON
 from pages._ui.language import lowered, mark, tr, translator
-from pages._ui.methods.parameter_names import TITLES
+from pages._ui.methods.parameter_names import GROUPED, GROUPS, TITLES, VALUES
 from pages._ui.texts import plain, significant
 
 NONE_TYPE = type(None)
@@ -52,19 +52,29 @@ def fields(
     Args:
         skip: parameters that are asked for elsewhere on the page. start: what fields hold at first, else the defaults.
     """
-    values: dict[str, JSON] = {}
+    known, values = spec.parameters.model_fields, dict[str, JSON]()
     skip = {*skip, *_idle(spec, key, start)}
-    with st.grid(2, min_column_width=190):
-        for name, field in spec.parameters.model_fields.items():
-            if name in skip:
-                continue
-            default = field.get_default(call_default_factory=True)
-            with st.container():
-                value = _field(name, field, start.get(name, default), key=f"{key}.{name}")
-                st.caption(plain(describe(field)))
-            if value != default:
-                values[name] = value
-    return values
+    parts = grouped([name for name in known if name not in skip])
+    for group, names in parts.items():
+        if len(parts) > 1:
+            st.markdown(f"**{tr(GROUPS[group])}**")
+        with st.grid(2, min_column_width=190):
+            for name in names:
+                default = known[name].get_default(call_default_factory=True)
+                with st.container():
+                    value = _field(name, known[name], start.get(name, default), key=f"{key}.{name}")
+                if value != default:
+                    values[name] = value
+    return {name: values[name] for name in known if name in values}
+
+
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return parameters by what they settle, in the order of the groups; a filter's stand by themselves."""
+    found: dict[str, list[str]] = {group: [] for group in GROUPS}
+    for name in names:
+        group = next((group for group, held in GROUPED.items() if name in held), "method")
+        found["filter" if name.startswith("filter_") else group].append(name)
+    return {group: held for group, held in found.items() if held}
 
 
 def _idle(spec: engine.MethodSpec | engine.StudySpec, key: str, start: Mapping[str, JSON]) -> set[str]:
@@ -183,18 +193,20 @@ def _shown(field: FieldInfo, value: JSON) -> JSON:
 
 def _field(name: str, field: FieldInfo, start: JSON, *, key: str) -> JSON:
     """Draw the field that fits a parameter's type; return its value."""
-    label = title(name, field)
+    label, told = title(name, field), plain(describe(field))
     kind, optional = _unwrapped(field.annotation)
     low, high = limits(field)
     words = _words_or_number(kind)
     if words is not None:
-        return _word_or_number(label, start, words, low, high, key=key)
+        return _word_or_number(label, start, words, low, high, told, key=key)
     if key not in st.session_state:
         st.session_state[key] = _shown(field, start)
     if typing.get_origin(kind) is typing.Literal:
-        return st.selectbox(label, list(typing.get_args(kind)), key=key, persist_state="session")
+        options = list(typing.get_args(kind))
+        named = {option: VALUES.get((name, option), str(option)) for option in options}
+        return st.selectbox(label, options, format_func=translator(named), key=key, persist_state="session", help=told)
     if kind is bool:
-        return st.toggle(label, key=key, wrap=True, persist_state="session")
+        return st.toggle(label, key=key, wrap=True, persist_state="session", help=told)
     if kind in (int, float):
         whole = kind is int
         value = st.number_input(
@@ -205,22 +217,25 @@ def _field(name: str, field: FieldInfo, start: JSON, *, key: str) -> JSON:
             step=1 if whole else 0.01 if (high or 1) <= 1 else 0.1,
             key=key,
             persist_state="session",
+            help=told,
         )
         return None if value is None and optional else value
     if typing.get_origin(kind) in (tuple, list, set, frozenset):
-        text = st.text_area(label, key=key, height=70, persist_state="session")
+        text = st.text_area(label, key=key, height=70, persist_state="session", help=told)
         return tuple(line.strip() for line in text.splitlines() if line.strip())
-    text = st.text_input(label, key=key, persist_state="session")
+    text = st.text_input(label, key=key, persist_state="session", help=told)
     return (text or None) if optional else text
 
 
 def _word_or_number(
-    label: str, start: JSON, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
+    label: str, start: JSON, words: tuple[str, ...], low: float | None, high: float | None, told: str, *, key: str
 ) -> JSON:
     """Draw a choice of words and, where a number is chosen instead, its field."""
     if f"{key}.kind" not in st.session_state:
         st.session_state[f"{key}.kind"] = start if start in words else NUMBER
-    chosen = st.selectbox(label, [*words, NUMBER], format_func=translator(), key=f"{key}.kind", persist_state="session")
+    chosen = st.selectbox(
+        label, [*words, NUMBER], format_func=translator(), key=f"{key}.kind", persist_state="session", help=told
+    )
     if chosen != NUMBER:
         return chosen
     if key not in st.session_state:

@@ -15,7 +15,7 @@ from pages._ui.methods import method_cards, parameters, readable
 from pages._ui.models import describe as models_describe
 from pages._ui.navigation import go
 from pages._ui.plan import budget as plan_budget
-from pages._ui.plan import certainty, dock, presets, wizard
+from pages._ui.plan import certainty, dock, lasting, presets, wizard
 from pages._ui.plan import filter as plan_filter
 from pages._ui.plan import labels as plan_labels
 from pages._ui.plan import model as plan_model
@@ -53,7 +53,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     spec = engine.get_method(wanted.method).spec
     unreviewed = workspace.plan.unreviewed(spec, corpus)
     tries_out = "generator" in spec.needs and wanted.model == plan_model.BUILTIN
-    dock.draw(draft, settled, unreviewed[0] if unreviewed else "", tries_out=tries_out)
+    measured = lasting.last_words(lasting.last(workspace.runs.all(corpus.id), wanted.method, wanted.model))
+    dock.draw(draft, settled, unreviewed[0] if unreviewed else "", tries_out=tries_out, measured=measured)
 
 
 FEW = 120  # outputs under which most uses are not judged

@@ -28,11 +28,15 @@ function draw(item, chosen, words) {
   const tick = part("tick", "✓")
   tick.setAttribute("aria-hidden", "true")
   head.append(name, tick)
-  const badge = part(`badge ${item.tone}`, item.badge)
+  const badges = part("badges", "")
+  if (item.best) badges.append(part("badge best", item.best))
+  badges.append(part(`badge ${item.tone}`, item.badge))
   const rest = part("", "")
   rest.id = `rest-${item.id}`
   rest.style.display = "contents"
-  rest.append(badge, part("line", item.does), line(words.good, item.good), line(words.mind, item.mind), part("cost", item.cost))
+  rest.append(badges, part("line", item.does), line(words.good, item.good), line(words.mind, item.mind))
+  if (item.takes) rest.append(part("line few", item.takes))
+  rest.append(part("cost", item.cost))
   card.setAttribute("aria-labelledby", name.id)
   card.setAttribute("aria-describedby", rest.id)
   card.append(head, rest)
@@ -45,6 +49,7 @@ export default function (component) {
   if (!deck) return
   deck.setAttribute("role", "group")
   deck.setAttribute("aria-label", data.label)
+  deck.classList.toggle("list", data.list === true)
   const focused = parentElement.activeElement ? parentElement.activeElement.dataset.id : null
   const nodes = []
   for (const group of data.groups) {

@@ -17,7 +17,8 @@ from pages._ui.current import show_run
 from pages._ui.language import tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts import once
-from pages._ui.texts import plain, seconds, share
+from pages._ui.plan import lasting
+from pages._ui.texts import plain, share
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -38,17 +39,22 @@ MARKS: dict[str, tuple[str, str]] = {  # level of a verdict -> icon, colour
 }
 
 
-def draw(draft: engine.Draft, settled: Callable[[], str], reviews: str = "", *, tries_out: bool = False) -> None:
-    """Draw the verdict, what the run costs, and Start; `settled` starts the run and returns its id.
+def draw(
+    draft: engine.Draft, settled: Callable[[], str], reviews: str = "", *, tries_out: bool = False, measured: str = ""
+) -> None:
+    """Draw the verdict, what a release would end, what the run costs, and Start.
 
-    tries_out: the texts are written by the built-in model, which no signal makes a good writer.
+    settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
+    makes a good writer. measured: what the last such run took, in words.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
                 st.markdown(line(draft, reviews, tries_out=tries_out))
-                st.caption(cost(draft, tries_out=tries_out))
+                if said := consequence(draft):
+                    st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
+                st.caption(cost(draft, tries_out=tries_out, measured=measured))
             pressed = st.button(
                 trn("Start: up to {n} output", "Start: up to {n} outputs", draft.plan.outputs),
                 type="primary",
@@ -97,17 +103,24 @@ def verdict_line(verdict: SignalVerdict, *, tries_out: bool = False) -> str:
     return f":{colour}[:material/{icon}: **{plain(head)}{colon}**] {plain(rest.strip())}"
 
 
-def cost(draft: engine.Draft, *, tries_out: bool = False) -> str:
-    """Return time, budget and whether the model is one for trying out, in one line."""
-    time = seconds(draft.plan.seconds)
+def consequence(draft: engine.Draft) -> str:
+    """Return what a release of the run would end for everyone in the data; empty where it ends nothing."""
+    if draft.guarantee.kind == "dp":
+        return ""
+    return tr("A release of this run would end every ε claim for these people: their total would be unbounded.")
+
+
+def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "") -> str:
+    """Return time, what the last such run took, budget and whether the model is one for trying out, in one line."""
+    time = lasting.about(draft.plan.seconds)
     parts = [
-        tr("About {time} on this machine, once the model is loaded", time=time)
+        tr("{time} on this machine while nothing else runs, once the model is loaded", time=time)
         if draft.plan.model_calls
-        else tr("About {time} on this machine", time=time)
+        else tr("{time} on this machine while nothing else runs", time=time)
     ]
-    if draft.guarantee.kind != "dp":
-        parts.append(tr("no budget is spent; a release makes the total unbounded"))
-    elif draft.guarantee.epsilon == 0:
+    if measured:
+        parts.append(measured)
+    if draft.guarantee.kind != "dp" or draft.guarantee.epsilon == 0:
         parts.append(tr("no budget is spent"))
     elif draft.what_if is not None and draft.what_if.allowed:
         parts.append(

@@ -163,9 +163,10 @@ def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: f
 
 def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
     """Return what an attacker with this prior can become sure of under a claim."""
-    epsilon, _ = guarantee.bound
+    epsilon, delta = guarantee.bound
     chance = strict_at(guarantee, curve, epsilon)
-    return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
+    said = prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
+    return f"{said} {not_that_chance(delta)}".rstrip()
 
 
 def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> str:
@@ -173,10 +174,21 @@ def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> st
     mu = gaussian_mu(guarantee.mechanisms)
     if guarantee.kind != "dp" or mu is None or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
         return ""
-    epsilon, _ = guarantee.bound
+    epsilon, delta = guarantee.bound
     noun = UNIT_NOUNS[guarantee.unit]
-    return prior_sentence(
+    said = prior_sentence(
         prior, posterior(prior, epsilon), delta_strict(mu, epsilon), noun, guarantee.adjacency or "zero-out"
+    )
+    return f"{said} {not_that_chance(delta)}".rstrip()
+
+
+def not_that_chance(delta: float) -> str:
+    """Return what δ bounds, beside the chance that a bound on the privacy loss fails; empty where it is 0."""
+    if not delta:
+        return ""
+    return tr(
+        "δ = {delta} is another number: what any probability may have beyond e^ε times the other.",
+        delta=significant(delta),
     )
 
 

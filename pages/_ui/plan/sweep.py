@@ -109,7 +109,7 @@ def _plan(draft: engine.SweepDraft) -> None:
     rows = [
         {
             tr("Method"): wanted.method,
-            "ε": number(one.guarantee.epsilon) if one.guarantee.kind == "dp" else tr("no proof"),
+            "ε": number(one.guarantee.epsilon) if one.guarantee.kind == "dp" else tr("nothing proven"),
             tr("Seed"): wanted.seed,
             tr("Outputs"): one.plan.outputs,
             tr("Time"): seconds(one.plan.seconds),

@@ -142,9 +142,9 @@ def _follow(
 ) -> None:
     """Keep the answers, and choose what they propose where the chosen method is not among what suits them."""
     answers = answered(workspace, corpus, facts, said)
-    suited = [one.method for one in recommended(answers, available)]
-    if suited and st.session_state.get(method_cards.CHOICE) not in suited:
-        st.session_state[method_cards.CHOICE] = suited[0]
+    suited = recommended(answers, available)
+    if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
+        st.session_state[method_cards.CHOICE] = method_cards.best(workspace, corpus, suited)
     st.session_state[POLICY] = propose(answers, available).policy
     workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
 
@@ -159,7 +159,8 @@ def _reasons(
     """Draw why these methods and which policy, and what was fixed at import."""
     st.markdown(tr("**Why these methods**"))
     for one in found.recommended:
-        st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(one.why)}")
+        said = method_cards.why(workspace, corpus, one)
+        st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(said)}")
     policies = {policy.id: policy for policy in workspace.releases.policies()}
     st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policies[found.proposal.policy].title)))
     for why in found.proposal.reasons:

@@ -87,7 +87,7 @@ CARDS: dict[str, Card] = {
         mark("Votes, with lengths and key words"),
         mark("Buys labels, lengths and key words under noise, then lets the records vote on texts made from them."),
         mark("A proof, and lengths and subjects nearer to the records."),
-        mark("Half of the budget is spent before the first vote: thousands of people are needed."),
+        mark("Half of the budget is spent before the first vote, so it takes many more people."),
     ),
     "dp-select": Card(
         mark("Choose from texts made elsewhere"),
@@ -111,7 +111,7 @@ CARDS: dict[str, Card] = {
     "dp-finetune": Card(
         mark("Train a model under noise"),
         mark("Trains a language model on the records so that no one person moves it by more than the noise hides."),
-        mark("A proof, in the records' own manner, with thousands of people."),
+        mark("A proof, in the records' own manner, where people are many."),
         mark("Small corpora learn nothing but noise; it takes hours."),
     ),
     "dp-topics": Card(
@@ -120,7 +120,7 @@ CARDS: dict[str, Card] = {
             "Counts once, under noise, how often each public topic, length and label occurs, and writes texts from "
             "these."
         ),
-        mark("A proof for some hundreds of people: takes the fewest."),
+        mark("A proof, and texts about the subjects that many records share."),
         mark("The wording is the model's own; rare topics are not seen."),
     ),
     "dp-steer": Card(
@@ -128,7 +128,7 @@ CARDS: dict[str, Card] = {
         mark(
             "A model reads the records once; how they differ from its own texts, under noise, moves all that it writes."
         ),
-        mark("A proof for some hundreds of people and any number of texts."),
+        mark("A proof, and any number of texts in the records' manner."),
         mark("Moves the manner, not single subjects; the built-in model comes nearer, never near."),
     ),
     "private-prediction": Card(
@@ -178,7 +178,7 @@ FACES: dict[str, tuple[str, str]] = {  # what is promised -> the words on the ca
     "inside": (mark("Inside only"), "inside"),
 }
 NEEDS = {
-    "spans": mark("findings"),
+    "spans": mark("a search for identifiers"),
     "instruct": mark("a model that follows instructions"),
     "pool": mark("a pool of texts"),
     "runs": mark("two finished runs with a proof"),

@@ -8,6 +8,7 @@ import engine
 from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.parts.progress import job_progress, running_job
+from pages._ui.pool import view
 from pages._ui.texts import count_of, number, plain, when
 
 PAGE = 20
@@ -25,6 +26,9 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             "of text above.",
             key="pool.none",
         )
+        if st.button("Write prompts", icon=":material/outbox:", key="pool.none.prompts"):
+            view.lead_on(view.PROMPTS)
+            st.rerun()
         return
     for pool in pools:
         with st.container(border=True, key=f"pool.card.{pool.name}"):

@@ -9,7 +9,6 @@ from pages._ui.methods import method_cards
 from pages._ui.navigation import go
 from pages._ui.plan.pool import METHOD
 
-POOLS, PROMPTS, LEFT = "Pools", "Write prompts", "What left"
 KEY, NEXT = "pool.view", "_ui.pool.next_view"
 STEPS = (
     ("What leaves", "Write prompts from public words. They are listed whole before they leave, and nothing else does."),
@@ -17,6 +16,9 @@ STEPS = (
     ("Bring it back", "Load the answers here as a pool. A public corpus of the same kind will do as well."),
     ("Choose", "Plan a run in which the private records vote for the texts that are most like them."),
 )
+PROMPTS, LEFT = (f"{number} · {STEPS[number - 1][0]}" for number in (1, 2))
+POOLS = f"3 · {STEPS[2][0]}, 4 · {STEPS[3][0]}"
+VIEWS = (PROMPTS, LEFT, POOLS)
 
 
 def steps() -> None:
@@ -38,14 +40,13 @@ def to_plan(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
         go("plan")
 
 
-def choose() -> str:
-    """Draw the choice and return it."""
+def choose(workspace: engine.Workspace) -> str:
+    """Draw the choice among the steps and return it: the first one where nothing left yet and nothing came."""
     if NEXT in st.session_state:
         st.session_state[KEY] = st.session_state.pop(NEXT)
-    st.session_state.setdefault(KEY, POOLS)
-    return str(
-        st.radio("View", [POOLS, PROMPTS, LEFT], key=KEY, horizontal=True, label_visibility="collapsed") or POOLS
-    )
+    if st.session_state.get(KEY) not in VIEWS:
+        st.session_state[KEY] = POOLS if workspace.pools.all() or workspace.packs.all() else PROMPTS
+    return str(st.radio("Step", VIEWS, key=KEY, horizontal=True, label_visibility="collapsed") or PROMPTS)
 
 
 def lead_on(view: str) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 import engine
 from pages._ui import states
 from pages._ui.compare import table as compare_table
 from pages._ui.current import show_run
-from pages._ui.parts import once
+from pages._ui.parts import once, wrapped
 from pages._ui.parts.progress import ACTIVE
 from pages._ui.sign_in.closed import only
 from pages._ui.texts import meaning, number, plain, run_title, when
 
 REFERENCE = "public"
+WITHOUT, THIS = "Without private text", "This run"  # what the two are called wherever they stand side by side
+ROWS, NAN = 3, float("nan")  # measures that are seen before the others are unfolded
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
@@ -93,14 +96,53 @@ def _beside(workspace: engine.Workspace, run: engine.RunSummary, other: engine.R
     better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))
     unsure = int(counts.get("cannot tell", 0)) + same
     st.markdown(bought(run.guarantee.bound[0], better, worse, unsure))
-    names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run_title(run))}"}
-    compare_table.draw(table, names, "utility", context=False)
-    compare_table.explain()
+    shown = told_apart(table, run.id, other.id)
+    if len(shown):
+        if better + worse > len(shown):
+            st.caption(f"The first {len(shown)} of {better + worse} that tell them apart:")
+        wrapped.table(shown, right=(WITHOUT, THIS), bold="Measure")
+    names = {other.id: f"A · {WITHOUT}: ε = 0", run.id: f"B · {THIS}: {plain(run_title(run))}"}
+    box = st.expander(
+        "All measures, with intervals", icon=":material/table_rows:", key="run.bought.all",
+        on_change="rerun",
+    )  # fmt: skip
+    if box.open:
+        with box:
+            compare_table.draw(table, names, "utility", context=False)
+            compare_table.explain()
     st.caption(
         f"The reference: {number(other.kept)} outputs, {when(other.created)}. These figures were measured against "
         "private text, so they are internal."
     )
     st.button("Show the reference", key="run.bought.show", on_click=show_run, args=(other.id,))
+
+
+def told_apart(table: pd.DataFrame, run_id: str, other_id: str) -> pd.DataFrame:
+    """Return the measures that tell a run from its reference, the first few in their own order, a column a run.
+
+    Args:
+        table: of `examinations.compare`, the reference first. run_id, other_id: the run and its reference.
+    """
+    against = f"{run_id} against first"
+    found = table[(table["group"] == "utility") & table[against].isin(compare_table.CLEAR)]
+    place = {name: at for at, name in enumerate(engine.MEASURES)}
+    found = found.sort_values("name", key=lambda names: names.map(place), kind="stable").drop_duplicates("name")
+    return pd.DataFrame(
+        [
+            {
+                "Measure": _titled(str(row["name"])),
+                WITHOUT: compare_table.cell(str(row["name"]), row[f"{other_id} value"], NAN, NAN),
+                THIS: compare_table.cell(str(row["name"]), row[f"{run_id} value"], NAN, NAN),
+                "Good is": str(row["direction"]),
+                "This run is": compare_table.OUTCOMES[str(row[against])],
+            }
+            for _, row in found.head(ROWS).iterrows()
+        ]
+    )
+
+
+def _titled(name: str) -> str:
+    return engine.MEASURES[name].title if name in engine.MEASURES else name.replace("_", " ")
 
 
 def bought(epsilon: float, better: int, worse: int, unsure: int) -> str:

@@ -30,7 +30,7 @@ from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
-from pages._ui.texts import FILTERED, count_of, plain, seconds, when
+from pages._ui.texts import FILTERED, count_of, method_name, plain, seconds, when
 
 SHOWN = 240  # characters of an output
 SAME = (
@@ -221,9 +221,8 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         rest = run.guarantee.sentence
     else:
         st.markdown(plain(f"{first}{dot}".rstrip()))
-    if rest:
-        with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
-            st.markdown(plain(rest))
+    with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
+        st.markdown(plain(f"{rest} {literature(run)}".strip()))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
@@ -233,11 +232,16 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         st.caption("The same settings as the run of this method before it.")
 
 
+def literature(run: engine.RunSummary) -> str:
+    """Return what a run's method is called in the literature and on a data card."""
+    return f"The method is called {run.title} in the literature and on a data card."
+
+
 def _made_with(workspace: engine.Workspace, run: engine.RunSummary) -> str:
-    """Return the method by its name in the literature, and the language model where it has one write."""
+    """Return the method by the name on its card, and the language model where it has one write."""
     needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method.removeprefix(FILTERED)), ())
     model = f"Model: {plan_model.called(workspace, run.model)}. " if "generator" in needs else ""
-    return f"Method: {run.title}. {model}"
+    return f"Method: {method_name(run)}. {model}"
 
 
 def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -274,9 +278,11 @@ def _rerun(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 def _confirm_delete(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Ask before a run goes."""
     st.markdown(f"{count_of(run.kept, 'output')} and everything measured on them are removed. Releases stay.")
+    if said := run_budget.after_deletion(workspace, run):
+        st.markdown(plain(said))
     if st.button(
         "Delete for good",
-        type="primary",
+        icon=":material/delete:",
         key="run.delete.sure",
         on_click=states.act,
         args=(workspace.runs.delete, run.id),

@@ -43,7 +43,7 @@ def table(page: Sequence[engine.RunSummary], runs: list[engine.RunSummary]) -> p
                 "Guarantee": GUARANTEES[run.guarantee.kind][0],
                 "Examined": when(run.examined_at) if run.examined_at else "",
                 "Released": when(run.released_at) if run.released_at else "",
-                "Time": seconds(run.seconds) if run.seconds else "",
+                "Duration": seconds(run.seconds) if run.seconds else "",
                 "Different from the run before": "; ".join(difference(run, runs)),
             }
             for run in page

@@ -21,11 +21,12 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
     with st.container(key=f"run.outputs.{run.id}"):
-        columns = st.columns(WIDE)
-        half = -(-len(shown) // WIDE)
-        for place, row in enumerate(shown.itertuples(), (page - 1) * SIZE + 1):
-            column = columns[(place - 1 - (page - 1) * SIZE) // half]  # down the first column, then the second
-            with column, st.container(border=True, gap="small"):
-                st.text(f"{place:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
-                st.text(str(row.text))
+        rows = list(shown.itertuples())
+        for begin in range(0, len(rows), WIDE):  # across, then down: a narrow page has one column in the same order
+            for column, (at, row) in zip(
+                st.columns(WIDE), enumerate(rows[begin : begin + WIDE], (page - 1) * SIZE + begin + 1), strict=False
+            ):
+                with column, st.container(border=True, gap="small"):
+                    st.text(f"{at:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
+                    st.text(str(row.text))
     pager(run.kept, key=key, size=SIZE, counted=count_of(run.kept, "output"))

@@ -174,4 +174,4 @@ def _share_of_all(share: float, approved: int) -> str:
 def _kinds(kinds: Sequence[str]) -> str:
     if len(kinds) == ANY_GUARANTEE:
         return "not needed"
-    return " or ".join(GUARANTEES[kind][0] for kind in kinds)
+    return " or ".join(dict.fromkeys(GUARANTEES[kind][0].lower() for kind in kinds))
