@@ -210,7 +210,7 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert app.radio(key="compare.view").value == "Board"
     table = app.dataframe[0].value
     assert list(table["Run"]) == [2, 1]  # newest first
-    assert set(table["Proof"]) == {"no proof"}
+    assert set(table["Proof"]) == {"nothing proven"}
     assert all(re.fullmatch(r"(\d+ (leaks?|cannot tell|no leak seen)(, )?)+", said) for said in table["Leaks"])
     for said in table["Uses"]:
         assert re.fullmatch(r"(\d+ (suited|with care|not suited|not known)(, )?)+", said)
@@ -250,7 +250,7 @@ def test_a_clicked_point_names_its_run():
 
 
 def test_what_is_proven_stands_beside_the_mark():
-    assert compare_board.promise(Guarantee("none", "Nothing.")) == "no proof"
+    assert compare_board.promise(Guarantee("none", "Nothing.")) == "nothing proven"
     proven = Guarantee("dp", "It holds.", epsilon=4.0, delta=1e-6, unit="record", adjacency="zero-out")
     assert compare_board.promise(proven) == "ε 4"
 

@@ -64,7 +64,7 @@ def draw(
                 width=80, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
                 "approval and signature taken as given",
             ),
-            "Proof": st.column_config.TextColumn(width=50),
+            "Proof": st.column_config.TextColumn(width=65),
             "Uses": st.column_config.TextColumn(
                 width=85, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
             ),

@@ -24,7 +24,7 @@ LEVELS: dict[str, tuple[str, str, str]] = {
     "chance": (":material/check_circle:", "no leak seen", "green"),
     "unknown": (":material/pending:", "not known", "gray"),
     "proof": (":material/verified_user:", "proof", "blue"),
-    "no proof": (":material/remove_moderator:", "no proof", "gray"),
+    "no proof": (":material/remove_moderator:", "nothing proven", "gray"),
 }
 EXCESS = "_excess"
 ABOVE = "train above holdout"  # what a rule on a difference is held against
