@@ -41,8 +41,8 @@ def test_the_release_page_names_it_in_its_bar_its_verdict_and_its_question(twins
     app = open_page("release", **{"_ui.run": made[1]})
     told = words(app)
     assert f"closed** for the run {called}." in told
-    assert "**Closed**]: “" in told
-    assert any(f"Exploratory · {called} · " in bar.proto.text for bar in app.get("progress"))
+    assert "**Closed**]. Not met: “" in told
+    assert any(f"Exploratory · {called} · " in str(line.value) for line in app.markdown), "the bar, before a decision"
     assert "](http" not in told.replace("\\]", "")
 
 

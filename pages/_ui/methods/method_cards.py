@@ -119,8 +119,11 @@ def choose(
 
 
 def best(workspace: engine.Workspace, corpus: engine.CorpusSummary, recommended: Sequence[Recommended]) -> str:
-    """Return the first method that suits and whose standard run is not drowned in noise; the first where each is."""
-    return next((one.method for one in recommended if not _few(workspace, corpus, one)), recommended[0].method)
+    """Return the first method that suits and whose standard run is not mostly noise; the first where each is.
+
+    The order is measured (README, "Which of them when"): a weak signal alone does not overturn it.
+    """
+    return next((one.method for one in recommended if not _drowned(workspace, corpus, one)), recommended[0].method)
 
 
 def why(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> str:
@@ -137,9 +140,9 @@ def _in_short(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Re
     return f"{one.why.partition('. ')[0].removesuffix('.')}."
 
 
-def _few(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> bool:
+def _drowned(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> bool:
     found = planned(workspace, corpus, engine.get_method(one.method).spec)
-    return not one.fits or (found is not None and found.verdict.level in WEAK)
+    return not one.fits or (found is not None and found.verdict.level == "noise")
 
 
 def _deck(
@@ -241,8 +244,8 @@ def _takes(verdict: SignalVerdict, facts: engine.Facts) -> str:
         return ""
     least, here = number(verdict.units), number(facts.units)
     if facts.unit == "source":
-        return tr("Takes about {least} people; here are {here}.", least=least, here=here)
-    return tr("Takes about {least} records; here are {here}.", least=least, here=here)
+        return tr("Needs about {least} people; there are {here}.", least=least, here=here)
+    return tr("Needs about {least} records; there are {here}.", least=least, here=here)
 
 
 def _cost(spec: engine.MethodSpec, found: Planned | None, measured: lasting.Measured | None) -> str:
