@@ -105,13 +105,14 @@ def test_one_card_is_marked_and_it_is_none_that_noise_drowns(seeded, visit, deck
 def test_where_noise_drowns_each_the_first_stands(seeded):
     workspace = seeded.open()
     corpus = workspace.corpora.get(seeded.corpus)
+    drafts = method_cards.Drafts(workspace, corpus)
     weak, noise, other = (Recommended(name, "Why.") for name in ("dp-topics", "dp-finetune", "filter"))
     assert [drafted(workspace, seeded.corpus, one.method).level for one in (weak, noise)] == ["weak", "noise"]
-    assert method_cards.best(workspace, corpus, [noise]) == "dp-finetune"
-    assert method_cards.best(workspace, corpus, [noise, other]) == "filter"
-    assert method_cards.best(workspace, corpus, [weak, other]) == "dp-topics", "the measured order stays"
+    assert method_cards.best(drafts, [noise]) == "dp-finetune"
+    assert method_cards.best(drafts, [noise, other]) == "filter"
+    assert method_cards.best(drafts, [weak, other]) == "dp-topics", "the measured order stays"
     for one in (weak, noise):
-        assert method_cards.why(workspace, corpus, one) == drafted(workspace, seeded.corpus, one.method).sentence
+        assert method_cards.why(drafts, one) == drafted(workspace, seeded.corpus, one.method).sentence
 
 
 def test_a_card_says_what_the_last_run_took(seeded, visit, decks):
@@ -139,7 +140,9 @@ def test_what_a_release_would_end_stands_in_its_own_line(seeded):
 def test_a_method_that_takes_more_people_says_so(seeded):
     workspace = seeded.open()
     corpus, spec = workspace.corpora.get(seeded.corpus), engine.get_method("dp-topics").spec
-    face = method_cards.face_of(workspace, corpus, spec, Recommended("dp-topics", "Takes 300.", fits=False))
+    face = method_cards.face_of(
+        method_cards.Drafts(workspace, corpus), spec, Recommended("dp-topics", "Takes 300.", fits=False)
+    )
     assert face["badge"] == "Proven bound, too few people here"
     assert face["tone"] == "few"
 

@@ -5,7 +5,7 @@ Each card is a button: a press chooses the method, by mouse or by keyboard, and 
 What a card says of people and noise is the verdict on the run that the standard preset makes at the strength that is
 asked for, so that it is what the bar below says once the card is pressed.
 
-How to use: `spec = choose(workspace, corpus, recommended, on_choice)`; `badge(kind)` draws a guarantee's badge.
+How to use: `spec = choose(drafts, runs, recommended, on_choice)`; `badge(kind)` draws a guarantee's badge.
 """
 
 from __future__ import annotations
@@ -81,36 +81,38 @@ def badge(kind: str) -> None:
 
 
 def choose(
-    workspace: engine.Workspace,
-    corpus: engine.CorpusSummary,
+    drafts: Drafts,
+    runs: Sequence[engine.RunSummary],
     recommended: Sequence[Recommended],
     on_choice: Callable[[str], None],
 ) -> engine.MethodSpec:
-    """Draw what is recommended, then every method folded, by what they promise; return the chosen specification."""
-    methods = {spec.id: spec for spec in workspace.plan.methods()}
+    """Draw what is recommended, then every method folded, by what they promise; return the chosen specification.
+
+    runs: those of the corpus; their times are told.
+    """
+    methods = {spec.id: spec for spec in drafts.workspace.plan.methods()}
+    first = best(drafts, recommended) if recommended else ""
     if st.session_state.get(CHOICE) not in methods:
-        st.session_state[CHOICE] = best(workspace, corpus, recommended) if recommended else next(iter(methods))
+        st.session_state[CHOICE] = first or next(iter(methods))
     chosen = str(st.session_state[CHOICE])
-    first = best(workspace, corpus, recommended) if recommended else ""
     recommended = sorted(recommended, key=lambda one: one.method != first)
-    runs = workspace.runs.all(corpus.id)
     ran = {name: took for name in methods if (took := lasting.last(runs, name, BUILTIN)) is not None}
-    faces = [face_of(workspace, corpus, methods[one.method], one, ran, first) for one in recommended]
+    faces = [face_of(drafts, methods[one.method], one, ran, first) for one in recommended]
     named = {one.method for one in recommended}
     if chosen not in named:
-        faces.append(face_of(workspace, corpus, methods[chosen], None, ran))
+        faces.append(face_of(drafts, methods[chosen], None, ran))
     _deck([{"title": "", "cards": faces}], chosen, tr("Recommended methods"), "plan.cards", on_choice)
     for one in recommended:
         if one.method == first:
             name = plain(card_of(methods[first]).name)
-            st.caption(tr("**Recommended: {name}.** {why}", name=name, why=plain(_in_short(workspace, corpus, one))))
+            st.caption(tr("**Recommended: {name}.** {why}", name=name, why=plain(_in_short(drafts, one))))
     box = st.expander(
         tr("All {n} methods, by what they promise", n=len(methods)), icon=":material/apps:", key=ALL, on_change="rerun"
     )
     if box.open:
         with box:
             groups: list[Group] = [
-                {"title": tr(title), "cards": [face_of(workspace, corpus, spec, None, ran) for spec in found]}
+                {"title": tr(title), "cards": [face_of(drafts, spec, None, ran) for spec in found]}
                 for name, title in GROUPS.items()
                 if (found := [spec for spec in methods.values() if group_of(spec) == name])
             ]
@@ -118,30 +120,30 @@ def choose(
     return methods[chosen]
 
 
-def best(workspace: engine.Workspace, corpus: engine.CorpusSummary, recommended: Sequence[Recommended]) -> str:
+def best(drafts: Drafts, recommended: Sequence[Recommended]) -> str:
     """Return the first method that suits and whose standard run is not mostly noise; the first where each is.
 
     The order is measured (README, "Which of them when"): a weak signal alone does not overturn it.
     """
-    return next((one.method for one in recommended if not _drowned(workspace, corpus, one)), recommended[0].method)
+    return next((one.method for one in recommended if not _drowned(drafts, one)), recommended[0].method)
 
 
-def why(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> str:
+def why(drafts: Drafts, one: Recommended) -> str:
     """Return why a method is recommended; the verdict on its run where noise is in the way of that."""
-    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+    found = drafts.of(engine.get_method(one.method).spec)
     return one.why if found is None or found.verdict.level not in WEAK else found.verdict.sentence
 
 
-def _in_short(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> str:
+def _in_short(drafts: Drafts, one: Recommended) -> str:
     """Return the verdict on a method's run where it can be given, else the first sentence of why it is recommended."""
-    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+    found = drafts.of(engine.get_method(one.method).spec)
     if found is not None and (found.verdict.level == "enough" or found.verdict.level in WEAK):
         return found.verdict.sentence
     return f"{one.why.partition('. ')[0].removesuffix('.')}."
 
 
-def _drowned(workspace: engine.Workspace, corpus: engine.CorpusSummary, one: Recommended) -> bool:
-    found = planned(workspace, corpus, engine.get_method(one.method).spec)
+def _drowned(drafts: Drafts, one: Recommended) -> bool:
+    found = drafts.of(engine.get_method(one.method).spec)
     return not one.fits or (found is not None and found.verdict.level == "noise")
 
 
@@ -169,8 +171,7 @@ def _deck(
 
 
 def face_of(
-    workspace: engine.Workspace,
-    corpus: engine.CorpusSummary,
+    drafts: Drafts,
     spec: engine.MethodSpec,
     one: Recommended | None = None,
     ran: Mapping[str, lasting.Measured] | None = None,
@@ -181,7 +182,7 @@ def face_of(
     one: says whether it fits. ran: what the last run of each method took here. first: the method to mark.
     """
     words, (face, tone) = card_of(spec), FACES[group_of(spec)]
-    promise, found = tr(face), planned(workspace, corpus, spec)
+    promise, found = tr(face), drafts.of(spec)
     said = promise
     if one is not None and not one.fits:
         said = tr("{promise}, too few people here", promise=promise)
@@ -196,7 +197,7 @@ def face_of(
         "does": words.does,
         "good": _lower(words.good),
         "mind": _lower(words.mind),
-        "takes": "" if found is None else _takes(found.verdict, workspace.ledger.facts(corpus.id)),
+        "takes": "" if found is None else _takes(found.verdict, drafts.facts),
         "cost": _cost(spec, found, (ran or {}).get(spec.id)),
     }
 
@@ -210,12 +211,30 @@ def _lower(sentence: str) -> str:
     return lowered(sentence[:1]) + sentence[1:]
 
 
-def planned(workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec) -> Planned | None:
-    """Return what a run by the standard preset comes to at the strength that is asked for; None where nothing can tell.
+class Drafts:
+    """What a corpus' runs by the standard preset come to at the strength that is asked for, for one draw of a page.
 
-    A session keeps it for as long as nothing that it follows from changes, and not while something is being computed.
+    A session keeps what was found for as long as nothing that it follows from changes, and not while something is being
+    computed. `facts` are asked for once a draw.
     """
-    facts = workspace.ledger.facts(corpus.id)
+
+    def __init__(
+        self, workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts | None = None
+    ) -> None:
+        """Take the facts, or ask for them; nothing is drafted yet."""
+        self.workspace, self.corpus = workspace, corpus
+        self.facts = facts or workspace.ledger.facts(corpus.id)
+        self._found: dict[str, Planned | None] = {}
+
+    def of(self, spec: engine.MethodSpec) -> Planned | None:
+        """Return what a method's run comes to; None where nothing can tell."""
+        if spec.id not in self._found:
+            self._found[spec.id] = _planned(self, spec)
+        return self._found[spec.id]
+
+
+def _planned(drafts: Drafts, spec: engine.MethodSpec) -> Planned | None:
+    workspace, corpus, facts = drafts.workspace, drafts.corpus, drafts.facts
     epsilon = certainty.held(workspace, corpus.id) if certainty.applies(spec) else None
     known: dict[tuple[str, ...], Planned] = st.session_state.setdefault(PLANNED, {})
     key = (corpus.id, spec.id, repr(facts), repr(epsilon))

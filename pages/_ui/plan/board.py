@@ -33,11 +33,12 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the page's body; a press in it draws it again without the rest of the page."""
     dock.leave()
     facts = workspace.ledger.facts(corpus.id)
+    drafts, runs = method_cards.Drafts(workspace, corpus, facts), workspace.runs.all(corpus.id)
     found = wizard.ask(workspace, corpus, facts)
     with st.container(key="plan-board"):
         left, right = st.columns([3, 2], gap="medium")
     with left:
-        method = method_cards.choose(workspace, corpus, found.recommended, partial(_keep, workspace, corpus.id))
+        method = method_cards.choose(drafts, runs, found.recommended, partial(_keep, workspace, corpus.id))
         several = st.container()
     below = st.container()
     with right, st.container(gap="xsmall"):
@@ -53,7 +54,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     spec = engine.get_method(wanted.method).spec
     unreviewed = workspace.plan.unreviewed(spec, corpus)
     tries_out = "generator" in spec.needs and wanted.model == plan_model.BUILTIN
-    measured = lasting.last_words(lasting.last(workspace.runs.all(corpus.id), wanted.method, wanted.model))
+    measured = lasting.last_words(lasting.last(runs, wanted.method, wanted.model))
     dock.draw(draft, settled, unreviewed[0] if unreviewed else "", tries_out=tries_out, measured=measured)
 
 

@@ -144,7 +144,7 @@ def _follow(
     answers = answered(workspace, corpus, facts, said)
     suited = recommended(answers, available)
     if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
-        st.session_state[method_cards.CHOICE] = method_cards.best(workspace, corpus, suited)
+        st.session_state[method_cards.CHOICE] = method_cards.best(method_cards.Drafts(workspace, corpus, facts), suited)
     st.session_state[POLICY] = propose(answers, available).policy
     workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
 
@@ -158,8 +158,9 @@ def _reasons(
 ) -> None:
     """Draw why these methods and which policy, and what was fixed at import."""
     st.markdown(tr("**Why these methods**"))
+    drafts = method_cards.Drafts(workspace, corpus, facts)
     for one in found.recommended:
-        said = method_cards.why(workspace, corpus, one)
+        said = method_cards.why(drafts, one)
         st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(said)}")
     policies = {policy.id: policy for policy in workspace.releases.policies()}
     st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policies[found.proposal.policy].title)))
