@@ -9,7 +9,7 @@ import pytest
 
 from engine.jobs.tasks.synthesize import LOSS_WATCHED
 from engine.models.builtin.shipped import lm_folder
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import PATIENCE, wait
 from tests.store.conftest import MAPPING, made_up
 
 DELTA = 1e-5
@@ -40,7 +40,7 @@ def test_a_training_is_paid_at_first_killed_and_gone_on(workspace, small):
     before = hashlib.sha256(weights.read_bytes()).hexdigest()
     steps = 12
     run_id, job_id = started(workspace, small, steps=steps)
-    deadline = time.monotonic() + 150
+    deadline = time.monotonic() + 150 * PATIENCE
     while len(workspace.runs.diagnostics(run_id).get("training_losses", [])) < 3:
         assert time.monotonic() < deadline, workspace.folder.worker_log.read_text()
         time.sleep(0.02)
@@ -64,7 +64,10 @@ def test_a_training_is_paid_at_first_killed_and_gone_on(workspace, small):
     view = workspace.ledger.of(small.id)
     assert view.total_epsilon == pytest.approx(2.0, rel=1e-3)
     assert not view.unbounded
-    assert len(workspace.runs.synthetic(run_id)) == 6
+    funnel = workspace.runs.get(run_id).funnel
+    dropped = sum(count for stage, count in funnel.items() if stage.startswith("dropped"))
+    assert funnel["made"] == 6, "each is written; how many hold words hangs on the noise of the training"
+    assert 0 < len(workspace.runs.synthetic(run_id)) == funnel["kept"] == 6 - dropped
     assert not workspace.folder.scratch(run_id).exists()
     tuned = workspace.folder.run(run_id) / "tuned"
     kept = tuned / "model.safetensors"
