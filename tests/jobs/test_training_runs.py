@@ -12,6 +12,7 @@ from engine.models.builtin.shipped import lm_folder
 from tests.jobs.conftest import PATIENCE, wait
 from tests.store.conftest import MAPPING, made_up
 
+pytestmark = pytest.mark.timeout(900)  # trainings in real workers
 DELTA = 1e-5
 QUICK = {"delta": DELTA, "epsilon": 2.0, "rank": 2, "tokens": 12, "units_a_step": 40, "words": 8, "lengths": "public"}
 QUICK |= {"watch_loss": True}
