@@ -194,7 +194,7 @@ class TestLedger:
         assert epsilon_at(both, delta) <= view.limit_epsilon, "what is said is true of two runs of Gaussian noise"
         said = words(visit("ledger"), "caption")
         assert f"ε = {view.total_epsilon:.3g} drawn and a further run" in said
-        assert f"ε = {left:.3g} lose at most ε = {view.limit_epsilon:g} together" in said
+        assert f"ε = {left:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} together" in said
         assert more_than_limit(replace(view, unknown_since="2026-01-01T10:00:00+00:00")) == ""
 
     def test_the_limit_is_set_and_a_late_change_says_so(self, seeded, visit):

@@ -109,7 +109,8 @@ def more_than_limit(view: engine.LedgerView) -> str:
         return ""
     return (
         f"ε does not add up like money: ε = {view.total_epsilon:.3g} drawn and a further run of Gaussian noise with "
-        f"ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} together."
+        f"ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} "
+        "together."
     )
 
 
