@@ -33,13 +33,15 @@ def funnel(counts: Mapping[str, int], wanted: int | None = None) -> Figure:
         go.Bar(x=values, y=lines, orientation="h", marker={"color": colours}, text=[f"{v:,}" for v in values],
                textposition="auto", cliponaxis=False, hovertemplate="%{y}: %{x:,} outputs<extra></extra>")
     )  # fmt: skip
-    styled(plot, x="Outputs", y="", height=90 + 40 * len(rows))
+    styled(plot, x="Outputs", y="", height=70 + 30 * len(rows))
     plot.update_yaxes(autorange="reversed", type="category")
     plot.update_xaxes(range=[0, 1.18 * max(1, *values)], showticklabels=False)  # the numbers stand at the bars
     plot.update_layout(showlegend=False)
     takeaway = f"{kept:,} of {made:,} records were kept."
     if wanted is not None:
-        takeaway = f"{made:,} made, {kept:,} kept of {wanted:,} wanted."
+        takeaway = f"{made:,} made, {kept:,} kept of {wanted:,} wanted"
+        takeaway += "".join(f"; {n:,} {name}" for name, n in drops.items() if n) if len(drops) == 1 else ""
+        takeaway += "."
     elif drops:
         most = max(drops, key=lambda name: drops[name])
         takeaway += f" Most of the others were {most}."

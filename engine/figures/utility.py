@@ -29,7 +29,8 @@ def beside_real(findings: Sequence[Finding], name: str) -> Beside | None:
     """Return where a measure of the synthetic text lies, None where it or real against real was not measured.
 
     "close": its interval reaches real against real's, or lies on its better side. "apart": it does not. "unknown": it
-    reaches that of unrelated text as well, so that it tells the two apart as little as no measurement would.
+    reaches that of unrelated text as well, or unrelated text reaches real against real's, so that the measure tells the
+    two apart as little as no measurement would.
     """
     ours, real = pick(findings, name, "train", "none"), pick(findings, name, "real", "baseline")
     if ours is None or real is None:
@@ -37,7 +38,9 @@ def beside_real(findings: Sequence[Finding], name: str) -> Beside | None:
     if not _reaches(ours, real):
         return "apart"
     unrelated = pick(findings, name, "unrelated")
-    return "unknown" if unrelated is not None and _reaches(unrelated, ours) else "close"
+    if unrelated is not None and (_reaches(unrelated, ours) or _reaches(unrelated, real)):
+        return "unknown"
+    return "close"
 
 
 def _reaches(one: Finding, other: Finding) -> bool:

@@ -154,6 +154,17 @@ def test_an_interval_too_wide_to_tell_is_not_called_close(direction, ends, place
     assert ("Apart: words used." in takeaway) == (place == "apart")
 
 
+@pytest.mark.parametrize("direction", ["lower is better", "closer to real is better"])
+def test_a_measure_by_which_unrelated_text_could_be_real_calls_nothing_close(direction) -> None:
+    rows = [
+        replace(finding("js_1gram", reference, sum(span) / 2), low=span[0], high=span[1], direction=direction)
+        for reference, span in (("train", (0.01, 0.02)), ("real", (0.0, 0.95)), ("unrelated", (0.9, 1.0)))
+    ]
+    assert beside_real(rows, "js_1gram") == "unknown"
+    rows[1] = replace(rows[1], high=0.5)
+    assert beside_real(rows, "js_1gram") == "close"
+
+
 def test_what_was_not_measured_has_no_place() -> None:
     rows = [finding("js_1gram", "train", 0.1), finding("js_1gram", "real", float("nan"))]
     assert beside_real(rows, "js_1gram") is None

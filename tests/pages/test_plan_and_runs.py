@@ -97,16 +97,19 @@ class TestPlanAndRuns:
         from engine.store.database.schema import runs
 
         with workspace.session.db.write() as connection:
-            for run_id in (first, second):
+            for run_id, drops in ((first, {"dropped: too near": 4}),
+                                  (second, {"dropped: too near": 3, "dropped: too short": 1})):  # fmt: skip
                 queue.finish(connection, workspace.runs.get(run_id).job_id, "done")
                 connection.execute(
-                    runs.update()
-                    .where(runs.c.id == run_id)
-                    .values(kept=10, funnel={"made": 14, "dropped: too near": 4, "kept": 10})
+                    runs.update().where(runs.c.id == run_id).values(kept=10, funnel={"made": 14, **drops, "kept": 10})
                 )
+        app = open_page("run", **{"run.choice": first})
+        assert "14 made, 10 kept of 12 wanted; 4 dropped: too near." in words(app)
+        assert not app.get("plotly_chart"), "one reason needs no bars"
         app = open_page("run", **{"run.choice": second})
         text = words(app)
         assert "14 made, 10 kept of 20 wanted." in text
+        assert app.get("plotly_chart")
         assert "outputs: 12 → 20" in text
         history = [row for row in drawn_table(text) if "Kept" in row]
         assert [row["Kept"] for row in history] == ["10 of 20", "10 of 12"]

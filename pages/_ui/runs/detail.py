@@ -167,9 +167,12 @@ def _examine(workspace: engine.Workspace, run: engine.RunSummary, *, models: boo
 
 
 def _plain(run: engine.RunSummary) -> bool:
-    """Return whether all that was made was kept, which a sentence says."""
-    dropped = [count for name, count in run.funnel.items() if name not in ("made", "kept")]
-    return not run.funnel or (not any(dropped) and run.funnel.get("made", 0) <= run.funnel.get("kept", run.kept))
+    """Return whether a sentence says all: everything was kept, or the rest went for one reason."""
+    others = {name for name, count in run.funnel.items() if count and name not in ("made", "kept")}
+    kept = run.funnel.get("kept", run.kept)
+    if not others:
+        return not run.funnel or run.funnel.get("made", 0) <= kept
+    return len(others) == 1 and all(name.startswith("dropped") for name in others)
 
 
 def _funnel(run: engine.RunSummary) -> None:
