@@ -173,12 +173,18 @@ def test_a_trial_and_a_waiver_are_named_by_their_run():
     assert subject_of("r-abcdefghjk", told, names) == "Surrogates, second"
 
 
-def test_details_of_the_log_are_words_and_digests_come_last_and_short():
-    said = ledger_names.details(
-        json.dumps({"groups": {"privacy": "5" * 64, "utility": "6" * 64}, "findings": 285, "corpus": "c-abcdefghij"}),
-        {"c-abcdefghij": "Letters"},
+def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
+    line = json.dumps({
+        "groups": {"privacy": "5" * 64, "utility": "6" * 64}, "findings": 285, "corpus": "c-abcdefghij", "end": "7" * 64,
+        "epsilon": 0.1234567, "changed": [],
+    })  # fmt: skip
+    names = {"c-abcdefghij": "Letters"}
+    assert ledger_names.details(line, names) == "findings: 285, corpus: Letters, epsilon: 0.1235"
+    assert ledger_names.digests(line, names) == (
+        "groups: privacy 555555555555…, utility 666666666666…, end: 777777777777…"
     )
-    assert said == "findings: 285, corpus: Letters, groups: privacy 555555555555…, utility 666666666666…"
+    assert ledger_names.digests("not json", names) == ""
+    assert (ledger_names.who("worker"), ledger_names.who("Mara Quill")) == ("the program", "Mara Quill")
     kept = ledger_names.details(json.dumps({"setting": "plan.answers.c-abcdefghij"}), {"c-abcdefghij": "Letters"})
     assert kept == "setting: plan, answers, Letters"
 

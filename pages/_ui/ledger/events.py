@@ -136,7 +136,7 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "When": [when(at) for at in lines["at"]],
-            "Who": lines["actor"],
+            "Who": [ledger_names.who(str(actor)) for actor in lines["actor"]],
             "What": [ledger_names.act(str(action)) for action in lines["action"]],
             "About": [
                 ledger_names.subject_of(subject, str(detail), names)
@@ -146,6 +146,7 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
                 ledger_names.details(str(detail), names, subject=subject)
                 for detail, subject in zip(lines["detail"], subjects, strict=True)
             ],
+            "Digests": [ledger_names.digests(str(detail), names) for detail in lines["detail"]],
             "Line": lines["seq"],
             "Id": subjects,
             "Chained hash": [str(value)[:12] + "…" for value in lines["hash"]],
@@ -188,7 +189,7 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
             widths={"Line": 45, "When": 125, "Who": 95, "What": 190, "About": 300}, wraps=("Who", "What", "About"),
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
-        order = ("What", "About", "Details", "Who", "Id", "Chained hash")
+        order = ("What", "About", "Details", "Who", "Id", "Digests", "Chained hash")
         rows.in_full({name: shown[name].iloc[at] for name in order}, key="ledger.audit")
         pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
     if total and corpus_id is not None:

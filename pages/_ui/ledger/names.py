@@ -24,6 +24,7 @@ GONE = {
 }
 OF_A_RUN = {"i": "intruder trial", "w": "waiver"}  # known by their run alone
 IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
+WORKER = "worker"  # as the log calls the process that does the jobs
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
 SHARE = "share_after"
 CALLED = {SHARE: "limit in use after"}  # details that are called otherwise than in the log
@@ -84,18 +85,40 @@ def act(action: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def who(actor: str) -> str:
+    """Return who acted; the worker is no person: it does what somebody asked for in an earlier line."""
+    return "the program" if actor == WORKER else actor
+
+
 def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
-    """Return a line's details in words, without what its subject says already; digests are cut to their beginning."""
+    """Return a line's details in words, without what its subject says already and without digests (see `digests`)."""
+    return _said(detail, names, subject, digests=False)
+
+
+def digests(detail: str, names: Mapping[str, str]) -> str:
+    """Return the digests of a line, each by its name and its beginning."""
+    return _said(detail, names, "", digests=True)
+
+
+def _said(detail: str, names: Mapping[str, str], subject: str, *, digests: bool) -> str:
     try:
         body = json.loads(detail)
     except (TypeError, ValueError):
-        return str(detail)
-    said = [
+        return "" if digests else str(detail)
+    return ", ".join(
         f"{CALLED.get(name, name.replace('_', ' '))}: {_value(name, value, names)}"
         for name, value in body.items()
-        if value not in (None, "", subject) and not (value == 0 and not isinstance(value, bool))
-    ]
-    return ", ".join(sorted(said, key=lambda words: words.endswith("…")))  # digests say least, so they come last
+        if value not in (None, "", [], {}, subject)
+        and not (value == 0 and not isinstance(value, bool))
+        and _digest(value) == digests
+    )
+
+
+def _digest(value: object) -> bool:
+    """Return whether a value is a digest, or a group with one in it."""
+    if isinstance(value, Mapping):
+        return any(_digest(one) for one in value.values())
+    return isinstance(value, str) and bool(HEXADECIMAL.fullmatch(value))
 
 
 def _value(name: str, value: object, names: Mapping[str, str]) -> str:
@@ -103,8 +126,8 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    if name == SHARE and isinstance(value, float):
-        return share(value, 0)
+    if isinstance(value, float):
+        return share(value, 0) if name == SHARE else f"{value:.4g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
     if isinstance(value, list):
