@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.part import Part
 from engine.examine.members.membership import SCORES, MembershipScores
+from engine.examine.memory import give_back
 from engine.examine.prepare import NEAR_DUPLICATES, ExamineInput, Prepared
 from engine.examine.threads import computing
 
@@ -120,6 +121,7 @@ def _measure(prepared: Prepared, key: str, run: Callable[[Prepared], Part]) -> K
     near, begun = prepared.kept.get(NEAR_DUPLICATES), time.perf_counter()
     with computing(TRAINING if key in TRAINED else 1):
         part = run(replace(prepared, vocabulary=prepared.vocabulary.copy()))
+    give_back()
     seconds = time.perf_counter() - begun
     found = prepared.kept.get(NEAR_DUPLICATES)
     return Kept(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.words import Vocabulary, cut
 from engine.errors import UnderstudyError, UserError
 from engine.examine.base import Side
+from engine.examine.memory import give_back
 from engine.examine.samples import sample, sample_units
 from engine.examine.threads import embedding
 from engine.models.contracts import Detector, Embedder
@@ -209,8 +210,7 @@ def _objects(values: Sequence[object] | pd.Series) -> NDArray[np.object_]:
     return result
 
 
-def _units(frame: pd.DataFrame, unit: str) -> NDArray[np.object_]:
-    records = _objects(frame["record_id"])
+def _units(frame: pd.DataFrame, unit: str, records: NDArray[np.object_]) -> NDArray[np.object_]:
     if unit != "source" or "source_id" not in frame:
         return records
     sources = _objects(frame["source_id"])
@@ -218,8 +218,8 @@ def _units(frame: pd.DataFrame, unit: str) -> NDArray[np.object_]:
 
 
 def _side(frame: pd.DataFrame, spans: pd.DataFrame | None, unit: str, vocabulary: Vocabulary) -> Side:
-    texts = _texts(frame)
-    return Side(_objects(frame["record_id"]), texts, cut(texts.tolist(), vocabulary), _units(frame, unit), spans=spans)
+    texts, records = _texts(frame), _objects(frame["record_id"])
+    return Side(records, texts, cut(texts.tolist(), vocabulary), _units(frame, unit, records), spans=spans)
 
 
 def _synthetic(given: ExamineInput, train: Side, vocabulary: Vocabulary) -> Side:
@@ -228,10 +228,15 @@ def _synthetic(given: ExamineInput, train: Side, vocabulary: Vocabulary) -> Side
     lineage = _objects(frame["lineage"]) if "lineage" in frame else None
     if lineage is not None and all(source is None for source in lineage):
         lineage = None
-    unit_of = dict(zip(train.record_ids, train.units, strict=True))
-    units = ids if lineage is None else np.array(
-        [unit_of.get(source, record) for source, record in zip(lineage, ids, strict=True)], dtype=object
-    )  # fmt: skip
+    units = ids
+    if lineage is not None:
+        row_of = {record: row for row, record in enumerate(train.record_ids)}
+        rows = [row_of.get(source) for source in lineage]
+        units = np.array([i if row is None else train.units[row] for row, i in zip(rows, ids, strict=True)], object)
+        lineage = np.array(  # one string a record, not two
+            [source if row is None else train.record_ids[row] for row, source in zip(rows, lineage, strict=True)],
+            object,
+        )
     return Side(ids, texts, cut(texts.tolist(), vocabulary), units, lineage)
 
 
@@ -247,8 +252,10 @@ def prepare(given: ExamineInput, progress: Progress = no_progress, cancelled: Ca
         raise UserError("train: the corpus has no training record; import it again with a smaller holdout")
     vocabulary = Vocabulary()
     progress("reading words", 0, 3)
+    give_back()
     train = _side(given.train, given.train_spans, given.unit, vocabulary)
     holdout = _side(given.holdout, given.holdout_spans, given.unit, vocabulary)
     synthetic = _synthetic(given, train, vocabulary)
+    give_back()
     progress("reading words", 3, 3)
     return Prepared(given, synthetic, train, holdout, vocabulary, progress, cancelled)

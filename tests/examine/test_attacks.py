@@ -57,7 +57,7 @@ def test_pipp_and_elp_by_hand(texts: list[str], pipp: list[int], elp: float) -> 
     index = entities.index_entities(reference)
     matches = entities.find_entities(made.words, index)
     assert entities.records_with(matches, len(made), index.mask("all")).tolist() == [bool(hit) for hit in pipp]
-    assert entities.entities_found(matches, len(index.entities)).mean() == pytest.approx(elp)
+    assert entities.entities_found(matches, len(index)).mean() == pytest.approx(elp)
 
 
 def test_the_context_edition_asks_for_the_own_source_only() -> None:
@@ -77,13 +77,13 @@ def test_an_entity_of_function_words_or_forms_of_address_is_left_out() -> None:
     found = ("An", "To An", "An Berg", "DR")
     private = [(0, value, "direct") for value in found]
     index = entities.index_entities(side(["An came. To An, from An Berg. DR/sec"], vocabulary, private))
-    assert (len(index.entities), index.skipped) == (1, 3)
+    assert (len(index), index.skipped) == (1, 3)
 
 
 def test_an_entity_of_one_character_is_left_out() -> None:
     vocabulary = Vocabulary()
     index = entities.index_entities(side(["J came."], vocabulary, [(0, "J", "direct")]))
-    assert (len(index.entities), index.skipped) == (0, 1)
+    assert (len(index), index.skipped) == (0, 1)
 
 
 EIGHT = "one two three four five six seven eight"

@@ -92,7 +92,7 @@ def examine_inference(prepared: Prepared) -> Part:
     if found:
         part.findings += _findings(prepared, DETAIL, found)
     else:
-        empty = not len(details(prepared).entities)
+        empty = not len(details(prepared))
         part.findings += _none(DETAIL, NO_SPANS if empty else "no type of detail stands in enough records on each side")
     hits += found
     if hits:
@@ -207,10 +207,9 @@ def _details(prepared: Prepared, sides: _Sides) -> list[_Hits]:
 
 def _classes(index: EntityIndex, kind: str, words: Sequence[str]) -> NDArray[np.int64]:
     """Return the value each entity stands for, or `UNKNOWN`: its age band, or itself; entities of other types none."""
-    found = np.full(len(index.entities), UNKNOWN, np.int64)
+    found = np.full(len(index), UNKNOWN, np.int64)
     for key, number in index.by_words.items():
-        entity = index.entities[number]
-        if entity.direct or entity.label != kind:
+        if index.direct[number] or index.labels[number] != kind:
             continue
         found[number] = age_band([words[word] for word in key]) if kind == "AGE" else number
     return found

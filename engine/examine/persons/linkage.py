@@ -21,7 +21,7 @@ from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.members.members import ALL, SEEDS
 from engine.examine.members.membership import RELEASED, membership_part
-from engine.examine.persons.linkage_scores import MOST_DETAILS, Link, find_links, spread_links, unit_bits
+from engine.examine.persons.linkage_scores import MOST_DETAILS, Link, OneBit, UnitBits, find_links, spread_links
 from engine.examine.persons.people import details, seeds
 from engine.examine.prepare import Prepared
 from engine.examine.samples import seeded_order
@@ -53,7 +53,7 @@ class _World:
 
     index: EntityIndex
     quasi: NDArray[np.bool_]
-    bits: list[int]
+    bits: UnitBits
     units: list[str]
     rows: tuple[NDArray[np.int64], NDArray[np.int64]]
     asked: tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -69,7 +69,7 @@ def examine_linkage(prepared: Prepared) -> Part:
         return _missing(NO_HOLDOUT)
     world = _world(prepared)
     if not world.quasi.any():
-        return _missing(NO_SPANS if not len(world.index.entities) else "no accepted span is a quasi identifier")
+        return _missing(NO_SPANS if not len(world.index) else "no accepted span is a quasi identifier")
     rows = np.sort(seeded_order(prepared.synthetic.record_ids, prepared.seed, "linkage")[:MOST_TEXTS])
     made = prepared.synthetic.take(rows)
     standing = _standing(made, world)
@@ -115,10 +115,12 @@ def _world(prepared: Prepared) -> _World:
         for record, unit in zip(side.record_ids, own, strict=True)
     }
     number = {unit: place for place, unit in enumerate(units)}
+    detail, by, names = index.held
+    whose = np.array([number[str(name)] for name in names], np.int64)
     return _World(
         index,
-        np.array([not entity.direct for entity in index.entities], bool),
-        unit_bits([number[unit] for unit in entity.units] for entity in index.entities),
+        ~index.direct,
+        UnitBits(detail, whose[by], len(index)),
         units,
         rows,
         (codes[0][rows[0]], codes[1][rows[1]]),
@@ -138,9 +140,8 @@ def _standing(side: Side, world: _World) -> list[set[int]]:
     return found
 
 
-def _own(side: Side, world: _World) -> list[int]:
-    number = {unit: place for place, unit in enumerate(world.units)}
-    return [1 << number[str(unit)] for unit in side.units]
+def _own(side: Side, world: _World) -> OneBit:
+    return OneBit(np.array([world.of_record[str(record)] for record in side.record_ids], np.int64))
 
 
 def _hit(world: _World, links: Sequence[Link]) -> NDArray[np.bool_]:
@@ -206,19 +207,29 @@ def _table(
     """Return a row a combination and text: ids, entity numbers and labels, never text; members first."""
     rows = []
     asked = set(world.asked[0].tolist())
-    for link, texts in [(link, [link.text]) for link in links] + [(link, [*groups[link.text]]) for link in several]:
-        held = [world.index.entities[detail] for detail in link.details]
-        record = next(place[0] for place in held[0].places if world.of_record[place[0]] == link.unit)
+    told = [(link, [link.text]) for link in links] + [(link, [*groups[link.text]]) for link in several]
+    for (link, texts), record in zip(told, _records(world, [link for link, _ in told]), strict=True):
         rows.append((
             made.record_ids[texts[0]], len(texts), record, world.units[link.unit],
             "train" if world.train[link.unit] else "holdout",
             link.unit in asked or not world.train[link.unit], len(link.details),
-            "+".join(str(detail) for detail in link.details), " + ".join(entity.label for entity in held),
+            "+".join(str(detail) for detail in link.details),
+            " + ".join(world.index.labels[detail] for detail in link.details),
         ))  # fmt: skip
     columns = ["record_id", "records", "source_record_id", "unit", "reference", "asked", "size", "details", "labels"]
     table = pd.DataFrame(rows, columns=columns)
     order = np.lexsort((-table["records"].to_numpy(int), table["reference"] != "train"))
     return table.iloc[order[:MOST_ROWS]].reset_index(drop=True)
+
+
+def _records(world: _World, links: Sequence[Link]) -> NDArray[np.object_]:
+    """Return the record of each link's unit in which the first of its details is marked first, object array (k,)."""
+    index, many = world.index, max(1, len(world.units))
+    whose = np.array([world.of_record[str(record)] for record in index.record_ids], np.int64)
+    held = index.entity.astype(np.int64) * many + whose[index.row]
+    order = np.argsort(held, kind="stable")
+    wanted = np.array([link.details[0] * many + link.unit for link in links], np.int64)
+    return index.record_ids[index.row[order[np.searchsorted(held[order], wanted)]]]
 
 
 def _membership(prepared: Prepared, world: _World, links: Sequence[Link]) -> Part:

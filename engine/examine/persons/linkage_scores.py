@@ -4,7 +4,8 @@ A detail is a private quasi-identifying entity. A combination of two or three is
 unit of the private text alone holds all of them, and no part of it does so: each detail by itself, and each pair of a
 triple, is held by several. Details that single somebody out by themselves are the business of `elp_rare`.
 
-Sets of units are kept as bits of one integer a detail, so meeting two details is one "and".
+Sets of units are bits of one integer a detail, so meeting two details is one "and". Of a million units such an integer
+takes 125 KB: they are made where they are asked for, and few are kept.
 
 Sources: Ma and Rajtmajer (RPSG), limitations, number 2 (rare attribute combinations, aggregated over samples); Elliot,
 Manning and Ford 2002 (A computational algorithm for handling the special uniques problem), section 3 (minimal sample
@@ -17,8 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 MOST_DETAILS = 40  # a text; the rarest are kept
+KEPT_BYTES = 64_000_000  # of integers kept for details that are met again
+
+
+class Bits(Protocol):
+    """Units as bits of one integer, by the number of a detail or text."""
+
+    def __getitem__(self, number: int, /) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -30,21 +43,46 @@ class Link:
     details: tuple[int, ...]
 
 
-def unit_bits(holders: Iterable[Iterable[int]]) -> list[int]:
-    """Return, for each detail, the numbers of the units that hold it, as bits of one integer."""
-    made = []
-    for units in holders:
-        bits = 0
-        for unit in units:
-            bits |= 1 << unit
-        made.append(bits)
-    return made
+class UnitBits:
+    """For each detail the numbers of the units that hold it, as bits of one integer.
+
+    Args:
+        details, units: int arrays (p,), which detail is held by which unit. size: number of details.
+    """
+
+    def __init__(self, details: NDArray[np.int64], units: NDArray[np.int64], size: int) -> None:
+        order = np.argsort(details, kind="stable")
+        self._units = units[order]
+        self._begins = np.searchsorted(details[order], np.arange(size + 1))
+        widest = max(1, int(units.max(initial=0)) // 8)
+        self._made = lru_cache(max(16, KEPT_BYTES // widest))(self._make)
+
+    def __getitem__(self, detail: int) -> int:
+        return self._made(detail)
+
+    def _make(self, detail: int) -> int:
+        own = self._units[self._begins[detail] : self._begins[detail + 1]]
+        if not len(own):
+            return 0
+        held = np.zeros(int(own.max()) + 1, np.uint8)
+        held[own] = 1
+        return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
+
+
+@dataclass(frozen=True)
+class OneBit:
+    """For each text the one unit that it stems from, as bits; `units`: int array (texts,)."""
+
+    units: NDArray[np.int64]
+
+    def __getitem__(self, text: int) -> int:
+        return 1 << int(self.units[text])
 
 
 def find_links(
     texts: Sequence[Iterable[int]],
-    bits: Sequence[int],
-    apart: Sequence[int] | None = None,
+    bits: Bits,
+    apart: Bits | None = None,
     after: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Link]:
     """Return every minimal sample unique of size 2 or 3 that stands in a text.
@@ -101,7 +139,7 @@ def _details(*numbers: int) -> tuple[int, ...]:
 
 
 def spread_links(
-    groups: Sequence[Sequence[int]], texts: Sequence[Collection[int]], bits: Sequence[int], apart: Sequence[int] | None
+    groups: Sequence[Sequence[int]], texts: Sequence[Collection[int]], bits: Bits, apart: Bits | None
 ) -> list[Link]:
     """Return what texts of one group single out together but none of them alone; `text` is the group's number.
 

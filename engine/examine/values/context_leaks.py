@@ -63,7 +63,7 @@ class LeakMeter:
     def tuned(self, texts: Sequence[str]) -> Leaks:
         """Return the leaks of texts whose model was tuned on all passages: any entity counts; ROUGE is the maximum."""
         words, matches, wide = self._matched(texts)
-        count = len(self.index.entities)
+        count = len(self.index)
         two, longest = highest(_each(words), _each(self.side.words))
         return Leaks(
             float(records_with(matches, len(texts), wide).mean()) if len(texts) else float("nan"),
@@ -86,17 +86,17 @@ class LeakMeter:
             found.setdefault(text, set()).add(entity)
         hits, shares, two, longest, at = [], [], [], [], 0
         for i, passages in enumerate(shown):
-            ids = [meter.side.record_ids[at + k] for k in range(len(passages))]
+            rows = range(at, at + len(passages))
             context = np.concatenate([meter.side.words.of(at + k) for k in range(len(passages))])
             at += len(passages)
-            own = set().union(*(meter.index.of_record.get(r, set()) for r in ids))
+            own = set[int]().union(*(meter.index.of_row(row) for row in rows))
             leaked = own & found.get(i, set())
             hits.append(bool(leaked))
             if own:
                 shares.append(len(leaked) / len(own))
             two.append(rouge_2(pairs(words.of(i)), pairs(context)))
             longest.append(rouge_l(words.of(i), context))
-        count = len(meter.index.entities)
+        count = len(meter.index)
         return Leaks(_mean(hits), _mean(shares), _mean(two), _mean(longest), count, len(texts))
 
     def _matched(self, texts: Sequence[str]) -> tuple[WordTable, Matches, NDArray[np.bool_]]:

@@ -18,7 +18,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -33,52 +35,83 @@ LEAK_COLUMNS = [
     "entity", "label", "identifier_type", "units",
 ]  # fmt: skip
 MIN_CHARACTERS = 2
+BLOCK = 20_000  # texts looked at together where only counts are kept
 _WORD = re.compile(r"\w+")
-
-
-@dataclass
-class Entity:
-    """One distinct private entity: where it stands, in how many units, and of what type."""
-
-    label: str
-    direct: bool
-    places: list[tuple[str, int, int]] = field(default_factory=list)
-    units: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class EntityIndex:
-    """Distinct entities of a reference.
+    """Distinct entities of a reference, numbered in order of first sight.
+
+    Where they are marked stands in columns, not in objects: a million records may have some millions of marks.
 
     Args:
-        entities: in order of first sight.
-        of_record: record id -> numbers of the entities standing in it.
+        labels: the type of each, of m. direct: bool array (m,), whether it is a direct identifier somewhere.
+        entity, row, start, end: int arrays (k,), a mark each, in the order of the spans: which entity, and where, `row`
+            among the reference's texts, half-open code-point offsets.
+        record_ids, units: object arrays (n,), of the reference's texts.
         by_words: word-number tuple -> entity number.
         lengths: first word number -> lengths of entities that begin with it.
         skipped: spans left out because they are too short or hold function words alone.
     """
 
-    entities: list[Entity]
-    of_record: dict[str, set[int]]
+    labels: list[str]
+    direct: NDArray[np.bool_]
+    entity: NDArray[np.int32]
+    row: NDArray[np.int32]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    record_ids: NDArray[np.object_]
+    units: NDArray[np.object_]
     by_words: dict[tuple[int, ...], int]
     lengths: dict[int, tuple[int, ...]]
     skipped: int
 
+    def __len__(self) -> int:
+        return len(self.labels)
+
     def mask(self, kind: str) -> NDArray[np.bool_]:
         """Return which entities are `direct`, `rare` (in a single unit) or `all`."""
         if kind == "direct":
-            return np.array([entity.direct for entity in self.entities], bool)
+            return self.direct
         if kind == "rare":
-            return np.array([len(entity.units) == 1 for entity in self.entities], bool)
-        return np.ones(len(self.entities), bool)
+            return self.holders == 1
+        return np.ones(len(self), bool)
+
+    @cached_property
+    def held(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.object_]]:
+        """Which entity stands in which unit's records, each pair once: entity (p,), number of the unit (p,), units."""
+        codes, names = pd.factorize(self.units)
+        pairs = np.unique(self.entity.astype(np.int64) * max(1, len(names)) + codes[self.row])
+        of, by = np.divmod(pairs, max(1, len(names)))
+        return of, by, np.asarray(names, dtype=object)
+
+    @cached_property
+    def holders(self) -> NDArray[np.int64]:
+        """In how many units' records each entity stands, int array (m,)."""
+        return np.bincount(self.held[0], minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def rows_held(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which entity stands in which row, each pair once, by row: row (p,), entity (p,)."""
+        pairs = np.unique(self.row.astype(np.int64) * max(1, len(self)) + self.entity)
+        row, entity = np.divmod(pairs, max(1, len(self)))
+        return row, entity
+
+    def of_row(self, row: int) -> set[int]:
+        """Return the numbers of the entities that stand in one of the reference's texts."""
+        rows, entities = self.rows_held
+        low, high = np.searchsorted(rows, [row, row + 1])
+        return set(entities[low:high].tolist())
 
 
 def index_entities(reference: Side) -> EntityIndex:
     """Return the distinct private entities of the reference's accepted spans (type `none` left out)."""
     spans = reference.spans
-    entities: list[Entity] = []
+    labels: list[str] = []
+    direct: list[bool] = []
     by_words: dict[tuple[int, ...], int] = {}
-    of_record: dict[str, set[int]] = defaultdict(set)
+    marks = array("i")  # four numbers a mark
     skipped = 0
     row_of = {record: row for row, record in enumerate(reference.record_ids)}
     columns = ["record_id", "start", "end", "label", "identifier_type"]
@@ -93,19 +126,21 @@ def index_entities(reference: Side) -> EntityIndex:
         if not key or letters < MIN_CHARACTERS or found_everywhere(_WORD.findall(surface)):
             skipped += 1
             continue
-        number = by_words.setdefault(key, len(entities))
-        if number == len(entities):
-            entities.append(Entity(str(label), kind == "direct"))
-        entity = entities[number]
-        entity.direct = entity.direct or kind == "direct"
-        entity.places.append((record, int(start), int(end)))
-        entity.units.add(str(reference.units[row]))
-        of_record[record].add(number)
+        number = by_words.setdefault(key, len(labels))
+        if number == len(labels):
+            labels.append(str(label))
+            direct.append(False)
+        direct[number] = direct[number] or kind == "direct"
+        marks.extend((number, row, int(start), int(end)))
     lengths: dict[int, set[int]] = defaultdict(set)
     for key in by_words:
         lengths[key[0]].add(len(key))
     ordered = {first: tuple(sorted(sizes, reverse=True)) for first, sizes in lengths.items()}
-    return EntityIndex(entities, dict(of_record), by_words, ordered, skipped)
+    entity, row_, begins, ends = np.array(marks, np.int32).reshape(-1, 4).T
+    return EntityIndex(
+        labels, np.array(direct, bool), entity, row_, begins, ends, reference.record_ids, reference.units, by_words,
+        ordered, skipped,
+    )  # fmt: skip
 
 
 def _words_between(words: WordTable, row: int, start: int, end: int) -> tuple[int, ...]:
@@ -120,15 +155,23 @@ def _words_between(words: WordTable, row: int, start: int, end: int) -> tuple[in
 class Matches:
     """Occurrences of entities in texts: int arrays (m,) `text`, `entity`, word positions `first` and `last`."""
 
-    text: NDArray[np.int64]
-    entity: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
+    text: NDArray[np.int32]
+    entity: NDArray[np.int32]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which entity stands in which text, each pair once, by text: text (p,), entity (p,)."""
+        many = int(self.entity.max()) + 1 if len(self.entity) else 1
+        pairs = np.unique(self.text.astype(np.int64) * many + self.entity)
+        text, entity = np.divmod(pairs, many)
+        return text, entity
 
 
 def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
     """Return every occurrence of an entity in the texts."""
-    found = array("q")  # four numbers a match; there may be as many matches as words
+    found = array("i")  # four numbers a match; there may be as many matches as words
     lengths, by_words = index.lengths, index.by_words
     bounds = texts.offsets.tolist()
     for text in range(texts.size):
@@ -140,8 +183,39 @@ def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
                     entity = by_words.get(tuple(ids[at : at + length]))
                     if entity is not None:
                         found.extend((text, entity, begin + at, begin + at + length - 1))
-    table = np.array(found, np.int64).reshape(-1, 4)
-    return Matches(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
+    text_, entity_, first, last = (
+        np.frombuffer(found, np.int32).reshape(-1, 4).T if found else np.empty((4, 0), np.int32)
+    )
+    return Matches(text_, entity_, first, last)
+
+
+def standing(texts: WordTable, index: EntityIndex, units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return in how many units' texts each entity stands, marked or not, int array (m,).
+
+    A block of whole units is looked at a time: of a million texts there are some ten millions of matches.
+
+    Args:
+        units: int array (texts,), whose each text is.
+    """
+    order = np.argsort(units, kind="stable")
+    own = units[order]
+    begins = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else np.zeros(0, np.int64)
+    cuts = [0]
+    for begin in begins.tolist():
+        if begin - cuts[-1] >= BLOCK:
+            cuts.append(begin)
+    counted = np.zeros(len(index), np.int64)
+    for low, high in pairwise([*cuts, len(order)]):
+        rows = order[low:high]
+        matches = find_entities(texts.take(rows), index)
+        pairs = np.unique(matches.entity.astype(np.int64) * (high - low) + _dense(units[rows])[matches.text])
+        counted += np.bincount(pairs // max(1, high - low), minlength=len(index))
+    return counted
+
+
+def _dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the same codes numbered from 0 without gaps."""
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def records_with(matches: Matches, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -160,30 +234,67 @@ def entities_found(matches: Matches, entities: int) -> NDArray[np.bool_]:
 
 def context_shares(matches: Matches, sources: NDArray[np.object_], index: EntityIndex) -> NDArray[np.float64]:
     """Return, for each text, the share of its source record's entities that it contains; NaN where there are none."""
-    seen: dict[int, set[int]] = defaultdict(set)
-    for text, entity in zip(matches.text.tolist(), matches.entity.tolist(), strict=True):
-        seen[text].add(entity)
-    shares = np.full(len(sources), np.nan)
-    for text, source in enumerate(sources):
-        own = index.of_record.get(source) if source is not None else None
-        if own:
-            shares[text] = len(own & seen.get(text, set())) / len(own)
+    row_of = {record: row for row, record in enumerate(index.record_ids)}
+    source = np.array([-1 if name is None else row_of.get(name, -1) for name in sources], np.int64)
+    rows, own = index.rows_held
+    begins, ends = np.searchsorted(rows, source), np.searchsorted(rows, source, side="right")
+    counts = np.where(source < 0, 0, ends - begins)
+    text = np.repeat(np.arange(len(source)), counts)
+    at = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(len(text))
+    wanted = text * max(1, len(index)) + own[at]
+    there = matches.pairs[0] * max(1, len(index)) + matches.pairs[1]
+    place = np.searchsorted(there, wanted)
+    held = np.zeros(len(wanted), bool)
+    inside = place < len(there)
+    held[inside] = there[place[inside]] == wanted[inside]
+    found = np.bincount(text, weights=held, minlength=len(source))
+    shares = np.full(len(source), np.nan)
+    some = counts > 0
+    shares[some] = found[some] / counts[some]
     return shares
 
 
-def leak_table(synthetic: Side, matches: Matches, index: EntityIndex) -> pd.DataFrame:
-    """Return one row an occurrence: ids, offsets on both sides, entity number, type, units that share it."""
-    rows = []
-    places = [{record: (start, end) for record, start, end in reversed(e.places)} for e in index.entities]
-    words, lineage = synthetic.words, synthetic.lineage
-    for text, number, first, last in zip(
-        matches.text.tolist(), matches.entity.tolist(), matches.first.tolist(), matches.last.tolist(), strict=True
-    ):
-        entity = index.entities[number]
-        source = lineage[text] if lineage is not None and lineage[text] in places[number] else entity.places[0][0]
-        start, end = places[number][source]
-        rows.append(
-            (synthetic.record_ids[text], source, "entity", int(words.starts[first]), int(words.ends[last]), start, end,
-             number, entity.label, "direct" if entity.direct else "quasi", len(entity.units))
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=LEAK_COLUMNS)
+def leak_table(
+    synthetic: Side, matches: Matches, index: EntityIndex, aside: NDArray[np.bool_], most: int
+) -> pd.DataFrame:
+    """Return one row an occurrence: ids, offsets on both sides, entity number, type, units that share it.
+
+    Args:
+        aside: bool array (m,), entities that are left out. most: rows; direct ones that few units share are kept first.
+    """
+    left = np.flatnonzero(~aside[matches.entity])
+    number = matches.entity[left]
+    order = np.lexsort((index.holders[number], ~index.direct[number]))[:most]
+    kept = np.sort(left[order])
+    text, number = matches.text[kept], matches.entity[kept]
+    mark = _first_marks(index, number, None if synthetic.lineage is None else synthetic.lineage[text])
+    columns = (
+        synthetic.record_ids[text], index.record_ids[index.row[mark]], np.full(len(kept), "entity", object),
+        synthetic.words.starts[matches.first[kept]], synthetic.words.ends[matches.last[kept]],
+        index.start[mark], index.end[mark], number, np.array(index.labels, object)[number],
+        np.where(index.direct[number], "direct", "quasi").astype(object), index.holders[number],
+    )  # fmt: skip
+    made = {
+        name: column if column.dtype == object else column.astype(np.int64)
+        for name, column in zip(LEAK_COLUMNS, columns, strict=True)
+    }
+    return pd.DataFrame(made)
+
+
+def _first_marks(
+    index: EntityIndex, numbers: NDArray[np.int32], sources: NDArray[np.object_] | None
+) -> NDArray[np.int64]:
+    """Return the first mark of each entity named, where its source has one the first there, int array (r,)."""
+    many = max(1, len(index.record_ids))
+    where = index.entity.astype(np.int64) * many + index.row
+    order = np.argsort(where, kind="stable")
+    by_entity = np.argsort(index.entity, kind="stable")
+    first = by_entity[np.searchsorted(index.entity[by_entity], numbers)] if len(numbers) else by_entity[:0]
+    if sources is None or not len(numbers):
+        return first
+    row_of = {record: row for row, record in enumerate(index.record_ids)}
+    row = np.array([-1 if source is None else row_of.get(source, -1) for source in sources], np.int64)
+    wanted = numbers.astype(np.int64) * many + row
+    place = np.minimum(np.searchsorted(where[order], wanted), len(order) - 1)
+    own = (row >= 0) & (where[order[place]] == wanted)
+    return np.where(own, order[place], first)

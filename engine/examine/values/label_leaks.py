@@ -46,7 +46,7 @@ def _rows(prepared: Prepared, labels: list[str], reference: Reference, side: Sid
     for name, kind in names:
         mask = index.mask(kind)
         if not mask.any():
-            rows.append(missing(name, reference, NO_DIRECT if len(index.entities) else why))
+            rows.append(missing(name, reference, NO_DIRECT if len(index) else why))
             continue
         found = records_with(matches, len(labels), mask)
         rows.append(finding(name, reference, intervals.share(found), matching=MATCHING, labels=int(np.size(found))))

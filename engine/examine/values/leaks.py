@@ -8,6 +8,8 @@ people hold (`engine.examine.values.shared`), and hold an entity to be of everyb
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -31,12 +33,14 @@ from engine.examine.values.entities import (
     index_entities,
     leak_table,
     records_with,
+    standing,
 )
 from engine.json_types import JSON
 
 MATCHING = "word sequences, ignoring case, punctuation and spacing"
 KINDS = (("", "all"), ("_direct", "direct"))
 MOST_ROWS = 100_000
+MOST_TEXTS = 20_000  # synthetic records that the excess is taken by, as many as the strict meter's
 NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
 NO_HOLDOUT = "the corpus has no holdout record: import it with a holdout"
 NO_DIRECT = "no accepted span is a direct identifier"
@@ -54,22 +58,15 @@ def examine_leaks(prepared: Prepared) -> Part:
     """Return PIPP and ELP against train, holdout and a baseline, the entities found and who leaks what."""
     part = Part()
     prepared.report("leaked entities", 0, 4)
-    train = index_entities(prepared.train)
-    holdout = index_entities(prepared.holdout)
-    in_train = find_entities(prepared.synthetic.words, train)
+    small = _at_equal_size(prepared)
     prepared.report("leaked entities", 1, 4)
-    in_holdout = find_entities(prepared.synthetic.words, holdout)
+    train = index_entities(prepared.train)
+    in_train = find_entities(prepared.synthetic.words, train)
     prepared.report("leaked entities", 2, 4)
-    small = index_entities(equal_size(prepared))
-    in_small = find_entities(prepared.synthetic.words, small)
-    sides: tuple[tuple[Reference, EntityIndex, Matches], ...] = (
-        ("train", train, in_train),
-        ("holdout", holdout, in_holdout),
-    )
-    for reference, index, matches in sides:
-        why = NO_HOLDOUT if reference == "holdout" and not len(prepared.holdout) else NO_SPANS
-        part.findings += _one_reference(prepared, reference, index, matches, small, in_small, why)
-        part.add(Part(tables=_tables(prepared, reference, index, matches, _shared(prepared, index))))
+    _add_reference(part, prepared, "train", train, in_train, small, NO_SPANS)
+    holdout = index_entities(prepared.holdout)
+    why = NO_SPANS if len(prepared.holdout) else NO_HOLDOUT
+    _add_reference(part, prepared, "holdout", holdout, find_entities(prepared.synthetic.words, holdout), small, why)
     for suffix, kind in KINDS:
         if train.mask(kind).any():
             part.add(
@@ -84,42 +81,57 @@ def examine_leaks(prepared: Prepared) -> Part:
     return part
 
 
+def _add_reference(
+    part: Part, prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches,
+    small: Mapping[str, float], why: str,
+) -> None:  # fmt: skip
+    part.findings += _one_reference(prepared, reference, index, matches, small, why)
+    part.add(Part(tables=_tables(prepared, reference, index, matches, _shared(prepared, index))))
+
+
+def _at_equal_size(prepared: Prepared) -> dict[str, float]:
+    """Return PIPP and ELP against as many training records as the holdout has, by name, where there are such values."""
+    index = index_entities(equal_size(prepared))
+    matches = find_entities(prepared.synthetic.words, index)
+    found = entities_found(matches, len(index))
+    values: dict[str, float] = {}
+    for suffix, kind in KINDS:
+        mask = index.mask(kind)
+        if len(index):
+            values[f"pipp{suffix}"] = float(np.mean(_hits(prepared, index, matches, kind)))
+        if mask.any():
+            values[f"elp{suffix}"] = float(found[mask].mean())
+    return values
+
+
 def _hits(prepared: Prepared, index: EntityIndex, matches: Matches, kind: str) -> NDArray[np.bool_]:
     return records_with(matches, len(prepared.synthetic), index.mask(kind))
 
 
 def _one_reference(
-    prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches,
-    small: EntityIndex, in_small: Matches, why: str,
-) -> list[Finding]:  # fmt: skip
+    prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches, small: Mapping[str, float], why: str
+) -> list[Finding]:
     """Return the PIPP and ELP rows of one reference."""
     rows: list[Finding] = []
     groups = prepared.synthetic_groups()
     base: dict[str, JSON] = {"matching": MATCHING, "edition": "corpus", "spans_too_short": index.skipped}
-    found = entities_found(matches, len(index.entities))
+    found = entities_found(matches, len(index))
     for suffix, kind in KINDS:
         mask = index.mask(kind)
         if not mask.any():
-            reason = why if not len(index.entities) else NO_DIRECT
+            reason = why if not len(index) else NO_DIRECT
             rows += [missing(f"pipp{suffix}", reference, reason), missing(f"elp{suffix}", reference, reason)]
             continue
         extra: dict[str, JSON] = {"entities": int(mask.sum()), "identifiers": kind}
-        elp_extra = dict(extra)
-        if reference == "train" and len(small.entities):
-            extra["equal_size_value"] = float(np.mean(_hits(prepared, small, in_small, kind)))
-            allowed = small.mask(kind)
-            if allowed.any():
-                elp_extra["equal_size_value"] = float(entities_found(in_small, len(small.entities))[allowed].mean())
-        rows.append(
-            finding(f"pipp{suffix}", reference, intervals.share(_hits(prepared, index, matches, kind), groups),
-                    **base, **extra)
-        )  # fmt: skip
-        rows.append(finding(f"elp{suffix}", reference, intervals.share(found[mask]), **base, **elp_extra))
+        shares = intervals.share(_hits(prepared, index, matches, kind), groups), intervals.share(found[mask])
+        for name, share in zip((f"pipp{suffix}", f"elp{suffix}"), shares, strict=True):
+            equal: dict[str, JSON] = {"equal_size_value": small[name]} if reference == "train" and name in small else {}
+            rows.append(finding(name, reference, share, **base, **extra, **equal))
     rare = index.mask("rare")
     if rare.any():
         rows.append(finding("elp_rare", reference, intervals.share(found[rare]), **base, entities=int(rare.sum())))
     else:
-        reason = why if not len(index.entities) else "no entity is held by a single unit"
+        reason = why if not len(index) else "no entity is held by a single unit"
         rows.append(missing("elp_rare", reference, reason))
     return rows
 
@@ -127,7 +139,7 @@ def _one_reference(
 def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:
     """Return what real records that nobody used would score against the training part, at equal texts for ELP."""
     real = prepared.holdout
-    if not len(real) or not len(train.entities):
+    if not len(real) or not len(train):
         why = NO_HOLDOUT if not len(real) else NO_SPANS
         return [missing("pipp", "baseline", why), missing("elp", "baseline", why)]
     matches = find_entities(real.words, train)
@@ -138,8 +150,8 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
     keep[seeded_order(real.record_ids, prepared.seed, "baseline")[:size]] = True
     ours = np.zeros(len(prepared.synthetic), bool)
     ours[seeded_order(prepared.synthetic.record_ids, prepared.seed, "baseline")[:size]] = True
-    of_real = np.bincount(matches.entity[keep[matches.text]], minlength=len(train.entities)) > 0
-    of_ours = np.bincount(in_train.entity[ours[in_train.text]], minlength=len(train.entities)) > 0
+    of_real = np.bincount(matches.entity[keep[matches.text]], minlength=len(train)) > 0
+    of_ours = np.bincount(in_train.entity[ours[in_train.text]], minlength=len(train)) > 0
     what = "holdout records in the place of the synthetic ones, against the training part"
     return [
         finding("pipp", "baseline", intervals.share(hits, groups), what=what, matching=MATCHING),
@@ -149,26 +161,29 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
 
 
 def _excess(prepared: Prepared) -> list[Finding]:
-    """Return train minus holdout at equal numbers of reference records."""
+    """Return train minus holdout at equal numbers of reference records, by at most `MOST_TEXTS` synthetic ones."""
     equal = equal_size(prepared)
     both = join_sides([equal, prepared.holdout])
     index = index_entities(both)
-    if not len(prepared.holdout) or not len(index.entities):
+    if not len(prepared.holdout) or not len(index):
         why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
         return [missing(f"{name}{suffix}_excess", "holdout", why) for suffix, _ in KINDS for name in ("pipp", "elp")]
-    matches = find_entities(prepared.synthetic.words, index)
-    units = [str(unit) for side in (equal, prepared.holdout) for unit in np.unique(side.units.astype(str))]
+    made = prepared.synthetic
+    looked_at = np.sort(seeded_order(made.record_ids, prepared.seed, "entities")[:MOST_TEXTS])
+    matches = find_entities(made.words if len(looked_at) == len(made) else made.words.take(looked_at), index)
+    units = [str(unit) for side in (equal, prepared.holdout) for unit in sorted(set(side.units.tolist()))]
     number = {unit: i for i, unit in enumerate(units)}
-    pairs = [(i, number[unit]) for i, entity in enumerate(index.entities) for unit in entity.units]
+    of, by, names = index.held
     stands = find_entities(both.words, index)
     whose = np.array([number[str(unit)] for unit in both.units], np.int64)
-    pairs += zip(stands.entity.tolist(), whose[stands.text].tolist(), strict=True)
-    held = np.unique(np.array(pairs, np.int64).reshape(-1, 2), axis=0)
-    aside = shared.shared(np.bincount(held[:, 0], minlength=len(index.entities)), len(units))
-    told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE}
-    first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
-    size = len(index.entities)
-    split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)
+    marked = of * len(units) + np.array([number[str(name)] for name in names], np.int64)[by]
+    held = np.unique(np.concatenate([marked, stands.entity.astype(np.int64) * len(units) + whose[stands.text]]))
+    value, unit = np.divmod(held, len(units))
+    aside = shared.shared(np.bincount(value, minlength=len(index)), len(units))
+    told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE, "texts": len(looked_at)}
+    first = np.arange(len(units)) < len(set(equal.units.tolist()))
+    split = Split(len(looked_at), len(index), *_seen(matches), value, unit, first)
+    groups = prepared.synthetic_groups(looked_at)
     records = min(len(prepared.train), len(prepared.holdout))
     rows: list[Finding] = []
     for suffix, kind in KINDS:
@@ -177,20 +192,26 @@ def _excess(prepared: Prepared) -> list[Finding]:
             why = NONE_LEFT if index.mask(kind).any() else NO_DIRECT
             rows += [missing(f"{name}{suffix}_excess", "holdout", why) for name in ("pipp", "elp")]
             continue
-        pipp, elp = split_excess(split, kept, prepared.seed, groups=prepared.synthetic_groups())
+        pipp, elp = split_excess(split, kept, prepared.seed, groups=groups)
         rows.append(finding(f"pipp{suffix}_excess", "holdout", pipp, reference_records=records, **told))
         rows.append(finding(f"elp{suffix}_excess", "holdout", elp, reference_records=records, **told))
     return rows
+
+
+def _seen(matches: Matches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which value stands in which text, each pair once: value (p,), text (p,)."""
+    text, value = matches.pairs
+    return value, text
 
 
 def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:
     """Return the context editions, with the entities of a different training record as baseline."""
     lineage = prepared.synthetic.lineage
     names = ("pipp_context", "elp_context")
-    if lineage is None or not len(train.entities):
+    if lineage is None or not len(train):
         why = NO_LINEAGE if lineage is None else NO_SPANS
         return [missing(name, "train", why) for name in names]
-    others = np.array(sorted(train.of_record), dtype=object)
+    others = np.array(sorted(train.record_ids[np.unique(train.row)].tolist()), dtype=object)
     order = seeded_order(prepared.synthetic.record_ids, prepared.seed, "other source")
     other = np.empty(len(lineage), dtype=object)
     other[order] = others[np.arange(len(lineage)) % len(others)]
@@ -216,11 +237,11 @@ def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[
 
 def _shared(prepared: Prepared, index: EntityIndex) -> NDArray[np.bool_]:
     """Return which entities so many people of both parts hold that they identify nobody, bool array (m,)."""
-    both = join_sides([prepared.train, prepared.holdout])
-    names, codes = np.unique(both.units.astype(str), return_inverse=True)
-    stands = find_entities(both.words, index)
-    held = shared.Held(stands.entity, codes.reshape(-1)[stands.text].astype(np.int64))
-    return shared.shared(held.people(len(index.entities)), len(names))
+    sides = prepared.train, prepared.holdout  # no unit is in both
+    codes = [pd.factorize(side.units) for side in sides]
+    holders = sum((standing(side.words, index, own) for side, (own, _) in zip(sides, codes, strict=True)),
+                  np.zeros(len(index), np.int64))  # fmt: skip
+    return shared.shared(holders, sum(len(names) for _, names in codes))
 
 
 def _tables(
@@ -230,15 +251,13 @@ def _tables(
 
     What many people share (`aside`) is no leak of anybody's, so it is not shown as one.
     """
-    leaks = leak_table(prepared.synthetic, matches, index)
-    leaks = leaks[~aside[leaks["entity"].to_numpy(np.int64)]].reset_index(drop=True)
+    leaks = leak_table(prepared.synthetic, matches, index, aside, MOST_ROWS)
     leaks["reference"] = reference
-    order = np.lexsort((leaks["units"], leaks["identifier_type"] != "direct"))
-    found = entities_found(matches, len(index.entities))
+    found = entities_found(matches, len(index))
     frame = pd.DataFrame(
         {
-            "label": [entity.label for entity in index.entities],
-            "identifier_type": ["direct" if entity.direct else "quasi" for entity in index.entities],
+            "label": index.labels,
+            "identifier_type": np.where(index.direct, "direct", "quasi"),
             "entities": np.ones(len(found), int),
             "leaked": found.astype(int),
             "rare": index.mask("rare").astype(int),
@@ -247,19 +266,19 @@ def _tables(
     )
     by_label = frame.groupby(["label", "identifier_type"], as_index=False).sum()
     by_label["reference"] = reference
-    return {"leaks": leaks.iloc[order[:MOST_ROWS]].sort_index(), "elp": by_label}
+    return {"leaks": leaks, "elp": by_label}
 
 
 def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[str, NDArray[np.float64]]:
     """Return per synthetic record its distinct direct entities, each divided by its units, and its rare quasi ones."""
-    pairs = np.unique(np.column_stack([in_train.text, in_train.entity]), axis=0).astype(np.int64)
+    text, entity = in_train.pairs
     direct, rare = train.mask("direct"), train.mask("rare")
     size = len(prepared.synthetic)
 
-    share = np.array([1.0 / max(1, len(entity.units)) for entity in train.entities])
+    share = 1.0 / np.maximum(1, train.holders)
 
     def count(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
-        kept = pairs[mask[pairs[:, 1]]]
-        return np.bincount(kept[:, 0], weights=share[kept[:, 1]], minlength=size).astype(np.float64)
+        kept = mask[entity]
+        return np.bincount(text[kept], weights=share[entity[kept]], minlength=size).astype(np.float64)
 
     return {"direct": count(direct), "rare": count(rare & ~direct)}

@@ -7,6 +7,7 @@ stand behind them (`engine.examine.values.leaks`).
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import join_sides
@@ -73,7 +74,7 @@ def examine_strict(prepared: Prepared) -> Part:
 def _of(index: StrictIndex, units: NDArray[np.object_]) -> NDArray[np.bool_]:
     """Return which values stand in records of these units, bool array (m,); those set aside do not count."""
     held = np.zeros(len(index), bool)
-    held[index.values[np.isin(index.units.astype(str), np.unique(units.astype(str)))]] = True
+    held[index.values[pd.Index(index.units).isin(pd.unique(units))]] = True
     return held & ~index.aside
 
 
@@ -138,12 +139,11 @@ def _excess(
     if not len(prepared.holdout) or not len(index):
         return [missing(name, "holdout", NO_SPANS if len(prepared.holdout) else NO_HOLDOUT) for name in names]
     sides = equal_size(prepared).units, prepared.holdout.units
-    units = np.concatenate([np.unique(side.astype(str)) for side in sides])
-    number = {unit: i for i, unit in enumerate(units.tolist())}
-    pairs = [(v, number[u]) for v, u in zip(index.values.tolist(), index.units.astype(str), strict=True) if u in number]
-    table = np.array(pairs, np.int64).reshape(-1, 2)
-    first = np.arange(len(units)) < len(np.unique(sides[0].astype(str)))
-    split = Split(texts, len(index), found.value, found.text, table[:, 0], table[:, 1], first)
+    apart = [sorted(set(side.tolist())) for side in sides]
+    number = pd.Index([unit for side in apart for unit in side]).get_indexer(index.units)
+    known = number >= 0
+    first = np.arange(sum(map(len, apart))) < len(apart[0])
+    split = Split(texts, len(index), found.value, found.text, index.values[known], number[known], first)
     records = min(len(prepared.train), len(prepared.holdout))
     rows: list[Finding] = []
     for suffix in KINDS:

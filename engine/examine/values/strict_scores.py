@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from engine.corpus.text.folding import folded
@@ -220,8 +221,8 @@ def _once(values: NDArray[np.int64], units: NDArray[np.object_]) -> tuple[NDArra
 
 
 def _numbered(units: NDArray[np.object_]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-    names, codes = np.unique(units.astype(str), return_inverse=True)
-    return codes.reshape(-1).astype(np.int64), names.astype(object)
+    codes, names = pd.factorize(units)
+    return codes.astype(np.int64), np.asarray(names, dtype=object)
 
 
 @dataclass(frozen=True)

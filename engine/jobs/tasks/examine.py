@@ -18,7 +18,7 @@ from engine.examine.expected import Expected, Sizes, parts
 from engine.examine.measures import MEASURES
 from engine.examine.tables import CORPUS_MAP
 from engine.jobs.models import embedder_choice
-from engine.jobs.worker.kept_embeddings import KeptEmbeddings, kept_embeddings
+from engine.jobs.worker.kept_embeddings import MOST, KeptEmbeddings, kept_embeddings
 from engine.jobs.worker.part_shelf import PartShelf
 from engine.jobs.worker.parts_ahead import Ahead
 from engine.jobs.worker.task import Stopped, Task
@@ -124,7 +124,7 @@ class Asked:
             raise UserError("this run has no records to examine; run the method again with other settings")
         records = store.corpora.frame(corpus_id)
         detector = store.review.detector_settings(corpus_id)
-        texts, outputs = list(records["text"]), list(synthetic["text"])
+        texts, outputs = list(records["text"].iloc[:MOST]), list(synthetic["text"].iloc[:MOST])
         chosen = embedder_choice.settled(store, corpus_id, arguments)
         choice = chosen[embedder_choice.EMBEDDER]
         embedder = kept_embeddings(store, models.embedder(choice), corpus_id, run_id, texts, outputs)

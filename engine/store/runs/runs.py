@@ -235,7 +235,11 @@ def frame_of(connection: Connection, run_id: str) -> pd.DataFrame:
     """Return all records of a run with lineage, as the caller's transaction sees them."""
     names = ["record_id", "text", "label", "lineage", "approval", "risk"]
     query = select(*[synthetic.c[n] for n in names]).where(synthetic.c.run_id == run_id)
-    rows = [tuple(r) for r in connection.execute(query.order_by(synthetic.c.position))]
+    same: dict[object, object] = {}  # one string for each label and each word on approval, of a million records too
+    rows = [
+        (r[0], r[1], same.setdefault(r[2], r[2]), r[3], same.setdefault(r[4], r[4]), r[5])
+        for r in connection.execute(query.order_by(synthetic.c.position))
+    ]
     return _frame(rows, names)
 
 

@@ -184,9 +184,10 @@ def test_every_link_stands_in_the_synthetic_record_and_in_one_unit_alone() -> No
     table = examine_linkage(prepared).tables["linkage"]
     surface: dict[int, str] = {}
     text_of = dict(zip([*train["record_id"], *holdout["record_id"]], [*train["text"], *holdout["text"]], strict=True))
-    for number, entity in enumerate(details(prepared).entities):
-        record, start, end = entity.places[0]
-        surface[number] = text_of[record][start:end]
+    index = details(prepared)
+    for number in range(len(index)):
+        mark = np.flatnonzero(index.entity == number)[0]
+        surface[number] = text_of[index.record_ids[index.row[mark]]][index.start[mark] : index.end[mark]]
     ours = made.set_index("record_id")["text"]
     assert len(table) > 20
     for link in table.itertuples():

@@ -9,7 +9,7 @@ import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.guesses.attributes_scores import guess, weighted, weights
-from engine.examine.persons.linkage_scores import Link, find_links, spread_links, unit_bits
+from engine.examine.persons.linkage_scores import Link, UnitBits, find_links, spread_links
 from engine.examine.persons.profiles import by_unit, grams, letters, present
 from engine.examine.persons.record_sets_scores import set_scores
 from engine.examine.persons.stylometric import Style, style_scores
@@ -90,6 +90,18 @@ def test_sets_of_records_add_up() -> None:
     assert made["highest"][1] > made["highest"][0] > made["mean"][0]
 
 
+def bits_of(holders: list[list[int]]) -> UnitBits:
+    pairs = [(detail, unit) for detail, units in enumerate(holders) for unit in units]
+    detail, unit = np.array(pairs[::-1], np.int64).reshape(-1, 2).T  # in whatever order
+    return UnitBits(detail, unit, len(holders))
+
+
+def test_units_are_bits_of_one_integer() -> None:
+    bits = bits_of([[0, 70_000], [], [3]])
+    assert [bits[detail] for detail in (0, 1, 2, 0)] == [1 | 1 << 70_000, 0, 8, 1 | 1 << 70_000]
+    assert UnitBits(np.zeros(0, np.int64), np.zeros(0, np.int64), 1)[0] == 0
+
+
 # units that hold details 0 to 4; unit 3 alone holds detail 4
 HOLDERS = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2], [3]]
 
@@ -107,16 +119,16 @@ HOLDERS = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2], [3]]
     ],
 )
 def test_minimal_sample_uniques_by_hand(standing: set[int], expected: list) -> None:
-    assert [(link.unit, link.details) for link in find_links([standing], unit_bits(HOLDERS))] == expected
+    assert [(link.unit, link.details) for link in find_links([standing], bits_of(HOLDERS))] == expected
 
 
 def test_own_units_do_not_count() -> None:
-    bits = unit_bits(HOLDERS)
+    bits = bits_of(HOLDERS)
     assert find_links([{0, 1, 2}], bits, [1 << 0]) == [Link(0, 1, (0, 1)), Link(0, 2, (0, 2)), Link(0, 3, (1, 2))]
 
 
 def test_links_spread_over_records_of_one_source() -> None:
-    bits, texts = unit_bits(HOLDERS), [{1}, {3}, {1, 3}, {0}]
+    bits, texts = bits_of(HOLDERS), [{1}, {3}, {1, 3}, {0}]
     assert spread_links([[0, 1], [3]], texts, bits, None) == [Link(0, 1, (1, 3))]
     assert spread_links([[0, 1, 2]], texts, bits, None) == []  # the third alone holds both
 
@@ -135,7 +147,7 @@ def test_links_agree_with_counting_all_subsets() -> None:
             parts = [p for k in range(1, size) for p in combinations(some, k)]
             if len(common) == 1 and all(len(set.intersection(*(sets[d] for d in p))) > 1 for p in parts):
                 expected.add((next(iter(common)), some))
-    found = {(link.unit, link.details) for link in find_links([standing], unit_bits(holders))}
+    found = {(link.unit, link.details) for link in find_links([standing], bits_of(holders))}
     assert found == expected
     assert len(found) > 10
 
