@@ -185,6 +185,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
     "unlock_workspace": ("engine.store.disk.encryption.encryption", "unlock"),
+    "tells_nothing": ("engine.examine.findings.uses", "tells_nothing"),
     "use_table": ("engine.examine.findings.uses", "use_table"),
     "waivable": ("engine.release.policy.gate", "waivable"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
@@ -233,7 +234,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
-    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, use_table
+    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, tells_nothing, use_table
     from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS

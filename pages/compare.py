@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+import engine
 from pages._ui import states
 from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
@@ -42,21 +43,26 @@ if len(runs) < 2:
     compare_choice.draw(workspace)
     st.stop()
 
-if any(run.stale for run in runs.values()):
+labels = run_names(workspace.runs.all(next(iter(runs.values())).corpus_id))
+
+
+def titles(some: list[engine.RunSummary]) -> str:
+    """Return what runs are called, each once."""
+    return ", ".join(plain(labels[run.id]) for run in some)
+
+
+if stale := [run for run in runs.values() if run.stale]:
     states.stale(
-        "At least one of these runs was made before the review changed. Make it again, and examine that one, to "
-        "compare like with like."
+        f"Made before the review changed: {titles(stale)}. To compare like with like, make that again and examine what "
+        "comes out."
     )
-elif any(run.examination_stale for run in runs.values()):
-    states.stale(
-        "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
-    )
+elif stale := [run for run in runs.values() if run.examination_stale]:
+    states.stale(f"Examined before the review changed: {titles(stale)}. Examine that again to compare like with like.")
 if view == "Board":
     compare_board.draw(workspace, runs)
     compare_choice.draw(workspace)
     st.stop()
 
-labels = run_names(workspace.runs.all(next(iter(runs.values())).corpus_id))
 options = [run_id for run_id in labels if run_id in runs]
 st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
 chosen = st.multiselect(

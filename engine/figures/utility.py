@@ -117,8 +117,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     worst = [name for name, _ in sorted(rows, key=lambda row: -row[1].value)]
     takeaway = _takeaway({name: beside_real(findings, name) for name in measured}, worst)
     caveat = (
-        "0% is as good as real text, 100% as far off as unrelated text; a classifier's way leads to guessing, and "
-        "where there is no such way a loss is of the value of real text. What lies further out is drawn at the edge. "
+        "Left: as good as real text. Right: no better than unrelated text, or for a classifier than guessing; where "
+        "unrelated text gives no measure, the share of real text's value. What lies further out is drawn at the edge. "
         "The numbers themselves stand in tables."
     )
     without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.uses import TICK, USES, WARN, Use, clearly_lost, headline, lost, unreadable, use_table
+from engine.examine.findings.uses import (
+    TICK,
+    USES,
+    WARN,
+    Use,
+    clearly_lost,
+    headline,
+    lost,
+    tells_nothing,
+    unreadable,
+    use_table,
+)
 from engine.examine.measures import MEASURES
 
 BEST: dict[str, tuple[float, float]] = {  # name: real, unrelated
@@ -177,6 +189,33 @@ def test_a_classifier_that_real_text_cannot_teach_either_says_nothing():
     use = use_table([*rows, finding("classifier_majority", "none", 0.75)])[2]
     assert use.mark == "unknown"
     assert "no more than guessing" in use.sentence
+
+
+def without_a_way(names: tuple[str, ...], **loss: float) -> list[Finding]:
+    """Return findings where unrelated text does as well as real text by the measures named."""
+    return [
+        replace(one, value=BEST[one.name][0], low=BEST[one.name][0], high=BEST[one.name][0])
+        if one.name in names and one.reference == "unrelated" else one
+        for one in examined(loss)
+    ]  # fmt: skip
+
+
+def test_a_measure_that_tells_nothing_does_not_decide_alone():
+    some = without_a_way(("length_distance",), js_1gram=0.2)
+    assert tells_nothing(some, "length_distance")
+    assert not tells_nothing(some, "js_1gram")
+    (statistics,) = [use for use in use_table(some) if use.use.startswith("Sharing")]
+    assert (statistics.mark, statistics.finding) == ("warning", "js_1gram")
+    assert statistics.sentence.endswith(
+        "Length of texts: unrelated text does as well as real text, so it tells nothing here."
+    )
+    both = without_a_way(("length_distance", "js_1gram"))
+    (statistics,) = [use for use in use_table(both) if use.use.startswith("Sharing")]
+    assert statistics.mark == "unknown"
+    assert "tells nothing here" in statistics.sentence
+    lacking = [one for one in some if one.name != "js_1gram"]
+    (statistics,) = [use for use in use_table(lacking) if use.use.startswith("Sharing")]
+    assert (statistics.mark, statistics.finding) == ("unknown", "js_1gram"), "what was not measured is still missing"
 
 
 def test_a_level_that_is_no_level_gives_no_loss():

@@ -30,8 +30,12 @@ def test_empty(empty, visit):
 
 def test_what_could_help_is_what_the_run_can_change():
     assert utility_verdict.could_help(written=True, proven=True) == (
-        "What could help: another language model, a corpus of more people, or a larger ε."
+        "What could help: another language model, a corpus of more people, or a larger ε, which is spent for good."
     )
+    tried = utility_verdict.could_help(written=True, proven=True, tries_out=True)
+    assert tried.startswith("The built-in model wrote this, and it is for trying out: change that first.")
+    assert "spent for good" in tried
+    assert "ε" not in utility_verdict.could_help(written=True, proven=False, tries_out=True)
     assert "ε" not in utility_verdict.could_help(written=False, proven=False)
     assert "another method" in utility_verdict.could_help(written=False, proven=False)
 
@@ -72,7 +76,8 @@ def test_full(seeded, visit):
     (head,) = [m.value for m in app.container(key="utility.head").markdown]
     assert headline(uses) in head
     assert any(use.mark == "cross" for use in uses)
-    assert "What could help: " in words(app.container(key="utility.help"), "markdown")
+    said = words(app.container(key="utility.help"), "markdown")
+    assert "A corpus of more people helps too" in said or "What could help: " in said
     assert app.button(key="utility.help.plan").label == "Plan a run"
     meant = visit("utility", **{"_ui.run": seeded.run, "utility.view": "What the numbers mean"})
     (told,) = [one.value for one in meant.caption if one.value.startswith("Not estimable here: ")]

@@ -95,6 +95,8 @@ class Purpose:
     not_beyond: tuple[str, ...] = ()
 
 
+TELLS_NOTHING = "unrelated text does as well as real text, so it tells nothing here"
+
 USES: tuple[Purpose, ...] = (
     Purpose("statistics", "Sharing statistics of words and lengths", ("length_distance", "js_1gram")),
     Purpose("software", "Building software: search rules, dictionaries, test data", ("js_1gram", "js_2gram"),
@@ -125,6 +127,11 @@ def lost(findings: Sequence[Finding], name: str) -> float | None:
     """
     loss = loss_of(findings, name)
     return None if loss is None else loss.value
+
+
+def tells_nothing(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether unrelated text does as well as real text by a measure, so that no text can be judged by it."""
+    return loss_of(findings, name) is None and _why(findings, name) == TELLS_NOTHING
 
 
 def mark_of(part: float) -> Mark:
@@ -189,8 +196,11 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     """Return a use by its own findings alone."""
     found = [(name, loss_of(findings, name)) for name in (*purpose.needed, *purpose.more)]
     losses = [loss for _, loss in found if loss is not None]
-    missing = next((name for name, loss in found if loss is None and name in purpose.needed), None)
-    if missing is not None:
+    empty = [name for name, _ in found if tells_nothing(findings, name)]
+    lacking = [name for name, loss in found if loss is None and name in purpose.needed]
+    unmeasured = [name for name in lacking if name not in empty] or ([] if losses else lacking)
+    if unmeasured:
+        missing = unmeasured[0]
         why = f"{MEASURES[missing].title}: {_why(findings, missing)}."
         return Use(purpose.use, "unknown", why, missing, None, None, purpose.least, purpose.counted)
     worst = _deciding(losses, findings)
@@ -208,7 +218,8 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
         return replace(row, mark="unknown", sentence=why, size=worst.size)
     if _open(worst, findings):
         return _unsettled(row, worst, findings)
-    return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.")
+    beside = f" {MEASURES[empty[0]].title}: {TELLS_NOTHING}." if empty else ""
+    return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.{beside}")
 
 
 def _open(loss: Loss, findings: Sequence[Finding]) -> bool:
@@ -281,7 +292,7 @@ def _why(findings: Sequence[Finding], name: str) -> str:
         return "as many real records teach no more than guessing; more texts are needed, or labels that the text tells"
     if find(findings, name, "real") is None:
         return "there is no real text beside it"
-    return "unrelated text does as well as real text, so it tells nothing here"
+    return TELLS_NOTHING
 
 
 def _values(findings: Sequence[Finding], name: str) -> str:

@@ -12,7 +12,7 @@ import engine
 from engine import MEASURES, Finding, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
-from pages._ui.privacy.verdict import LEVELS
+from pages._ui.privacy.verdict import LEVELS, NONE_SEEN
 from pages._ui.texts import count_of, method_name
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ NONE = "none"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
+COULD = "Could meet, once approved"
+COUNTED = ("leak", "slight", "unsure", "chance")
 
 
 def draw(
@@ -51,7 +53,7 @@ def draw(
     ]
     if len(order) <= ASKED:
         rows = [
-            {"Run": row["Run"], "Method": row["Method"], "Policy met": policy_met(workspace, one)} | row
+            {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(workspace, one)} | row
             for one, row in zip(order, rows, strict=True)
         ]
     event = st.dataframe(
@@ -60,8 +62,8 @@ def draw(
         column_config={
             "Run": st.column_config.NumberColumn(width=40),
             "Method": st.column_config.TextColumn(width=100),
-            "Policy met": st.column_config.TextColumn(
-                width=80, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
+            COULD: st.column_config.TextColumn(
+                width=110, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
                 "approval and signature taken as given",
             ),
             "Proof": st.column_config.TextColumn(width=65),
@@ -70,7 +72,7 @@ def draw(
             ),
             "Leaks": st.column_config.TextColumn(
                 width=85,
-                help="Of the sentences on the Privacy page: clearly above chance, cannot be told, no more than chance",
+                help="Of the sentences on the Privacy page, by the words there",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
@@ -139,10 +141,10 @@ def uses(findings: Sequence[Finding]) -> str:
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
     """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance, as Privacy counts."""
-    levels: list[str] = [one.level for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]
-    counts = {level: levels.count(level) for level in ("leak", "slight", "unsure", "chance") if level in levels}
-    said = [
-        count_of(n, LEVELS[level][1]) if level in ("leak", "slight") else f"{n} {LEVELS[level][1]}"
-        for level, n in counts.items()
-    ]
+    sentences = [one for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]
+    words = [NONE_SEEN[1] if one.nothing else LEVELS[one.level][1] for one in sentences if one.level in COUNTED]
+    order = [*(LEVELS[level][1] for level in COUNTED), NONE_SEEN[1]]
+    counts = {word: words.count(word) for word in order if word in words}
+    plural = {LEVELS[level][1] for level in ("leak", "slight")}
+    said = [count_of(n, word) if word in plural else f"{n} {word}" for word, n in counts.items()]
     return ", ".join(said) or "not measured"

@@ -14,7 +14,7 @@ import engine
 from engine import SignalVerdict
 from pages._ui import states
 from pages._ui.current import show_run
-from pages._ui.language import tr, trn
+from pages._ui.language import lowered, tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.plan import lasting
@@ -107,19 +107,18 @@ def consequence(draft: engine.Draft) -> str:
     """Return what a release of the run would end for everyone in the data; empty where it ends nothing."""
     if draft.guarantee.kind == "dp":
         return ""
-    return tr("A release of this run would end every ε claim for these people: their total would be unbounded.")
+    return tr("After a release of this run no total of privacy loss can be promised to these people any more.")
 
 
 def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "") -> str:
     """Return time, what the last such run took, budget and whether the model is one for trying out, in one line."""
     time = lasting.about(draft.plan.seconds)
-    parts = [
+    alone = (
         tr("{time} on this machine while nothing else runs, once the model is loaded", time=time)
         if draft.plan.model_calls
         else tr("{time} on this machine while nothing else runs", time=time)
-    ]
-    if measured:
-        parts.append(measured)
+    )
+    parts = [f"{measured[:1].upper()}{measured[1:]}", f"{lowered(alone[:1])}{alone[1:]}"] if measured else [alone]
     if draft.guarantee.kind != "dp" or draft.guarantee.epsilon == 0:
         parts.append(tr("no budget is spent"))
     elif draft.what_if is not None and draft.what_if.allowed:

@@ -63,6 +63,7 @@ def knobs(
                 chance=probability(usual),
             )
         )
+        st.caption(not_that_chance(usual if given is None else float(given)))
         if given is not None:
             values["delta"] = float(given)
     return values
@@ -163,10 +164,9 @@ def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: f
 
 def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
     """Return what an attacker with this prior can become sure of under a claim."""
-    epsilon, delta = guarantee.bound
+    epsilon = guarantee.bound[0]
     chance = strict_at(guarantee, curve, epsilon)
-    said = prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
-    return f"{said} {not_that_chance(delta)}".rstrip()
+    return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
 
 
 def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> str:
@@ -174,12 +174,11 @@ def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> st
     mu = gaussian_mu(guarantee.mechanisms)
     if guarantee.kind != "dp" or mu is None or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
         return ""
-    epsilon, delta = guarantee.bound
+    epsilon = guarantee.bound[0]
     noun = UNIT_NOUNS[guarantee.unit]
-    said = prior_sentence(
+    return prior_sentence(
         prior, posterior(prior, epsilon), delta_strict(mu, epsilon), noun, guarantee.adjacency or "zero-out"
     )
-    return f"{said} {not_that_chance(delta)}".rstrip()
 
 
 def not_that_chance(delta: float) -> str:

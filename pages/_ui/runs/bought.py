@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from engine import headline, tells_nothing, use_table
 from pages._ui import states
 from pages._ui.compare import table as compare_table
 from pages._ui.current import show_run
@@ -91,11 +92,15 @@ def _examine(workspace: engine.Workspace, run_ids: list[str]) -> None:
 def _beside(workspace: engine.Workspace, run: engine.RunSummary, other: engine.RunSummary) -> None:
     """Draw both runs' utility with the verdict on each measure."""
     table = workspace.examinations.compare([other.id, run.id])
+    findings = workspace.examinations.findings(run.id)
+    empty = [name for name in dict.fromkeys(table["name"]) if tells_nothing(findings, str(name))]
+    table = table[~table["name"].isin(empty)]
     judged = table.loc[table["group"] == "utility", f"{run.id} against first"]
     counts = judged[judged != ""].value_counts()
     better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))
     unsure = int(counts.get("cannot tell", 0)) + same
     st.markdown(bought(run.guarantee.bound[0], better, worse, unsure))
+    st.markdown(f"**Utility says of this run:** {headline(use_table(findings))}")
     shown = told_apart(table, run.id, other.id)
     if len(shown):
         if better + worse > len(shown):

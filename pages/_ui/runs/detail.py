@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -128,10 +129,9 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         run_budget.draw(workspace, run)
     with right:
         _noted(workspace, run)
-    with left:
-        _script(workspace, run)
     if may(engine.Right.REVEAL):
         run_outputs.draw(workspace, run)
+    _script(workspace, run)
 
 
 def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -150,12 +150,15 @@ def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             go("privacy")
         return
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
-    if st.button(f"Examine this run (about {seconds(full)})", type="primary", icon=":material/query_stats:",
+    barred = lacks(engine.Right.MANAGE)
+    first = not any(one.examined_at for one in workspace.runs.all(run.corpus_id))
+    main: Literal["primary", "secondary"] = "secondary" if first else "primary"
+    side: Literal["primary", "secondary"] = "primary" if first else "secondary"
+    if st.button(f"Examine this run (about {seconds(full)})", type=main, icon=":material/query_stats:",
                  key="run.examine", **only(engine.Right.MANAGE)):  # fmt: skip
         _examine(workspace, run, models=True)
-    barred = lacks(engine.Right.MANAGE)
-    if st.button(f"Quick look (about {seconds(quick)})", icon=":material/speed:", key="run.quick", disabled=barred,
-                 help=examined_run.QUICK):  # fmt: skip
+    if st.button(f"Quick look (about {seconds(quick)})", type=side, icon=":material/speed:", key="run.quick",
+                 disabled=barred, help=examined_run.QUICK):  # fmt: skip
         _examine(workspace, run, models=False)
 
 
@@ -226,6 +229,8 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         st.markdown(plain(f"{first}{dot}".rstrip()))
     with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
         st.markdown(plain(f"{rest} {literature(run)}".strip()))
+        if words:
+            st.caption(plan_promise.not_that_chance(run.guarantee.bound[1]))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:

@@ -10,6 +10,7 @@ import engine
 from engine import TICK, WARN, Finding, headline, use_table
 from pages._ui.examined import figure as examined_figure
 from pages._ui.navigation import go, page_only
+from pages._ui.plan.model import BUILTIN
 from pages._ui.texts import FILTERED, plain
 
 # mark -> icon, word, colour; the word carries the meaning
@@ -45,7 +46,10 @@ def _help(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     needs = next((spec.needs for spec in workspace.plan.methods() if spec.id == run.method.removeprefix(FILTERED)), ())
     written = "generator" in needs
     with st.container(horizontal=True, vertical_alignment="center", key="utility.help"):
-        said = could_help(written=written, proven=run.guarantee.kind == "dp" and run.guarantee.epsilon != 0)
+        said = could_help(
+            written=written, proven=run.guarantee.kind == "dp" and run.guarantee.epsilon != 0,
+            tries_out=written and run.model == BUILTIN,
+        )  # fmt: skip
         st.markdown(said, width="content")
         if written and st.button("Models", key="utility.help.models", icon=":material/memory:", **page_only("models")):
             go("models")
@@ -53,15 +57,19 @@ def _help(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             go("plan")
 
 
-def could_help(*, written: bool, proven: bool) -> str:
-    """Return what could bring a run's text nearer to real text.
+def could_help(*, written: bool, proven: bool, tries_out: bool = False) -> str:
+    """Return what could bring a run's text nearer to real text, the likeliest first.
 
     Args:
-        written: a language model wrote the text. proven: its ε is limited and above 0.
+        written: a language model wrote the text. proven: its ε is limited and above 0. tries_out: it is the built-in
+            model.
     """
+    if tries_out:
+        first = "The built-in model wrote this, and it is for trying out: change that first."
+        return f"{first} A corpus of more people helps too{'; a larger ε as well, but it is spent for good' * proven}."
     first = "another language model" if written else "another method"
     return (
-        f"What could help: {first}, a corpus of more people, or a larger ε."
+        f"What could help: {first}, a corpus of more people, or a larger ε, which is spent for good."
         if proven
         else (f"What could help: {first}, or a corpus of more people.")
     )
