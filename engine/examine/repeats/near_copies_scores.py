@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ __all__ = ["LEAST", "SHINGLE_WORDS", "NearPairs", "Sketch", "near_pairs", "sketc
 
 LEAST = 0.5
 BATCH = 1000  # texts sketched at once
+PAIRS = 50_000  # proposed pairs looked at together
 SLACK = 4 * 0.5  # standard errors of an estimate, times sqrt(permutations)
 
 
@@ -93,7 +95,8 @@ def sketch(texts: Sequence[str], report: Report = quiet, batch: int = BATCH) -> 
     known: dict[bytes, int] = {}
     group = np.full(len(texts), -1, np.int64)
     values: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    minima: list[Signatures] = [signatures(shingle_sets([]))]
+    none = signatures(shingle_sets([]))
+    minima = np.empty((len(texts), none.shape[1]), none.dtype)  # room for all; the system gives what is written
     sizes: list[int] = []
     first: list[int] = []
     for start in range(0, len(texts), batch):
@@ -101,7 +104,7 @@ def sketch(texts: Sequence[str], report: Report = quiet, batch: int = BATCH) -> 
         new: list[int] = []
         for row in np.flatnonzero(sets.sizes).tolist():
             mine = sets.values[sets.offsets[row] : sets.offsets[row + 1]]
-            number = known.setdefault(mine.tobytes(), len(known))
+            number = known.setdefault(blake2b(mine.tobytes(), digest_size=16).digest(), len(known))
             group[start + row] = number
             if number == len(first):
                 first.append(start + row)
@@ -109,12 +112,12 @@ def sketch(texts: Sequence[str], report: Report = quiet, batch: int = BATCH) -> 
         chosen = _chosen(sets, np.array(new, np.int64))
         values.append(chosen.values)
         sizes += chosen.sizes.tolist()
-        minima.append(signatures(chosen))
+        minima[len(first) - len(new) : len(first)] = signatures(chosen)
         report(min(start + batch, len(texts)), len(texts))
     offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
     counts = np.bincount(group[group >= 0], minlength=len(first))
     return Sketch(
-        ShingleSets(np.concatenate(values), offsets), np.concatenate(minima), group, np.array(first, np.int64), counts
+        ShingleSets(np.concatenate(values), offsets), minima[: len(first)], group, np.array(first, np.int64), counts
     )
 
 
@@ -134,7 +137,7 @@ def near_pairs(candidate: Sketch, reference: Sketch, least: float = LEAST, repor
     seen = 0
     if not len(candidate.first) or not len(reference.first):
         return NearPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
-    for i, j in candidate_pairs(candidate.signatures, reference.signatures, band_rows(least, size), 200_000):
+    for i, j in candidate_pairs(candidate.signatures, reference.signatures, band_rows(least, size), PAIRS):
         estimate = (candidate.signatures[i] == reference.signatures[j]).mean(axis=1)
         likely = estimate >= least - SLACK / np.sqrt(size)
         i, j, estimate = i[likely], j[likely], estimate[likely]
