@@ -58,7 +58,7 @@ def examine_leaks(prepared: Prepared) -> Part:
     """Return PIPP and ELP against train, holdout and a baseline, the entities found and who leaks what."""
     part = Part()
     prepared.report("leaked entities", 0, 4)
-    small = _at_equal_size(prepared)
+    small, excess = _at_equal_size(prepared), _excess(prepared)  # what these look at is gone before the whole is there
     prepared.report("leaked entities", 1, 4)
     train = index_entities(prepared.train)
     in_train = find_entities(prepared.synthetic.words, train)
@@ -74,7 +74,7 @@ def examine_leaks(prepared: Prepared) -> Part:
             )
     prepared.report("leaked entities", 3, 4)
     part.findings += _baseline(prepared, train, in_train)
-    part.findings += _excess(prepared)
+    part.findings += excess
     part.findings += _context(prepared, train, in_train)
     part.signals = _signals(prepared, train, in_train)
     prepared.report("leaked entities", 4, 4)
