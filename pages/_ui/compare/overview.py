@@ -24,7 +24,7 @@ NONE = "none"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
-COULD = "Could meet, once approved"
+COULD = "Could meet"
 COUNTED = ("leak", "slight", "unsure", "chance")
 
 
@@ -63,7 +63,7 @@ def draw(
             "Run": st.column_config.NumberColumn(width=40),
             "Method": st.column_config.TextColumn(width=100),
             COULD: st.column_config.TextColumn(
-                width=110, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
+                width=90, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
                 "approval and signature taken as given",
             ),
             "Proof": st.column_config.TextColumn(width=65),
