@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from engine.examine.stats.intervals import Groups, Interval, difference_independ
 
 DRAWS = 999
 _SOURCE = "Good 2005, section 3.2; Lehmann and Romano 2005, section 5.12"
+_FIRST, _SECOND = 1, 2  # bits: some unit of the part holds a value
 Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
@@ -57,16 +59,31 @@ class Split:
         The first pair is whether each text holds a value of the part, bool (texts,); the second whether each value of
         the part was found, bool (values of that part,).
         """
-        found = np.bincount(self.in_text, minlength=self.values) > 0
+        held, begins, units = self._by_value
+        sides = np.zeros(self.values, np.uint8)
+        if len(held):
+            sides[held] = np.bitwise_or.reduceat(np.where(first, _FIRST, _SECOND).astype(np.uint8)[units], begins)
         hits, values = [], []
-        for side in (first, ~first):
-            mine = np.bincount(self.held, weights=side[self.unit], minlength=self.values) > 0
-            mine &= kept
+        for side in (_FIRST, _SECOND):
+            mine = (sides & side > 0) & kept
             hit = np.zeros(self.texts, bool)
             hit[self.of_text[mine[self.in_text]]] = True
             hits.append(hit)
-            values.append(found[mine])
+            values.append(self._found[mine])
         return (hits[0], hits[1]), (values[0], values[1])
+
+    @cached_property
+    def _found(self) -> NDArray[np.bool_]:
+        """Which values were found at all, (values,)."""
+        return np.bincount(self.in_text, minlength=self.values) > 0
+
+    @cached_property
+    def _by_value(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """The values that some unit holds, where the units of each begin, and the units of all, value by value."""
+        order = np.argsort(self.held, kind="stable")
+        own = self.held[order]
+        begins = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else np.zeros(0, np.int64)
+        return own[begins], begins, self.unit[order].astype(np.int32)
 
 
 def _excess(sides: Sides) -> float:
