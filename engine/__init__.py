@@ -30,6 +30,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "DetectorSettings": ("engine.pii.detect.settings", "DetectorSettings"),
     "Draft": ("engine.jobs.drafts", "Draft"),
     "Event": ("engine.dp.events", "Event"),
+    "FEWEST_ASIDE": ("engine.corpus.split", "FEWEST_ASIDE"),
     "FEWEST_HOLDERS": ("engine.corpus.label_rules", "FEWEST_HOLDERS"),
     "FILE_FORMATS": ("engine.corpus.readers", "FORMATS"),
     "Facts": ("engine.methods.base", "Facts"),
@@ -159,9 +160,11 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "known_languages": ("engine.pii.languages.registry", "languages"),
+    "least_aside": ("engine.release.policy.aside", "least_aside"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
     "opens_with": ("engine.store.disk.encryption.encryption", "opens_with"),
+    "open_share": ("engine.release.policy.aside", "open_share"),
     "open_workspace": ("engine.workspace", "open_workspace"),
     "parsed_settings": ("engine.studies.bench.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
@@ -179,6 +182,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "recommended": ("engine.release.wizard", "recommended"),
     "spot_words": ("engine.store.review.spot.words", "sentences"),
     "prompt_languages": ("engine.models.prompts.domains", "prompt_languages"),
+    "share_allowed": ("engine.release.policy.aside", "share_allowed"),
     "show_measure": ("engine.examine.measures", "show"),
     "study_figures": ("engine.studies.figures", "figures"),
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
@@ -204,6 +208,7 @@ if TYPE_CHECKING:
     from engine.corpus.pool.gather import Gathered
     from engine.corpus.readers import FORMATS as FILE_FORMATS
     from engine.corpus.readers import FilePreview, ReadOptions, example_file, read_table
+    from engine.corpus.split import FEWEST_ASIDE
     from engine.corpus.statistics import CorpusStatistics
     from engine.corpus.text.language_names import language_name
     from engine.dp.accounting.closed_form import (
@@ -287,6 +292,7 @@ if TYPE_CHECKING:
     from engine.release.assessment.questions import questions as assessment_questions
     from engine.release.bundle.bundle import VERIFY_COMMANDS
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
+    from engine.release.policy.aside import least_aside, open_share, share_allowed
     from engine.release.policy.audience import Audience
     from engine.release.policy.gate import EXAMINE as GATE_EXAMINE
     from engine.release.policy.gate import waivable

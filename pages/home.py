@@ -30,7 +30,8 @@ if not known:
     samples.cards(workspace, key="home.sample")
     st.stop()
 
-first_steps.draw(workspace, current_corpus(workspace))
+current = current_corpus(workspace)
+guided = first_steps.draw(workspace, current)
 activity.draw(workspace, known)
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.subheader(f"Your corpora ({len(known)})", anchor=False, width="content")
@@ -40,7 +41,7 @@ counted = count_of(len(known), "corpus", "corpora")
 paged = len(known) > PAGE_SIZE
 offset, limit = pager(len(known), key="home.page", size=PAGE_SIZE, counted=counted) if paged else (0, 99)
 for corpus in known[offset : offset + limit]:
-    corpus_rows.draw(workspace, corpus)
+    corpus_rows.draw(workspace, corpus, leads=not guided and current is not None and corpus.id == current.id)
 
 with st.expander("Try a made-up sample", icon=":material/science:", key="home.samples"):
     samples.cards(workspace, key="home.sample")

@@ -9,6 +9,7 @@ from pages._ui.corpus import corpus_facts
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.language import mark, tr, translator
+from pages._ui.load import aside as load_aside
 from pages._ui.load import file as load_file
 from pages._ui.load import mapping as load_mapping
 from pages._ui.parts import once
@@ -18,7 +19,7 @@ workspace = guard()
 
 st.title(tr("Load"), anchor=False)
 corpus = current_corpus(workspace)
-views = [mark("Load a file"), mark("What was loaded")]
+views = [corpus_facts.LOAD_VIEW, mark("What was loaded")]
 if corpus is not None:
     st.session_state.setdefault("load.view", st.session_state.pop(load_file.NEXT_VIEW, views[0]))
     view = st.radio(
@@ -53,7 +54,7 @@ st.subheader(tr("3 · Who must be protected?"), anchor=False, help=meaning("unit
 unit, cap, cap_public = load_mapping.ask_unit(mapping, chosen)
 
 st.subheader(tr("4 · Set some aside"), anchor=False, help=meaning("holdout"))
-holdout = load_mapping.ask_holdout(preview, unit)
+holdout = load_aside.ask(workspace, preview, chosen, mapping, unit)
 
 st.subheader(tr("5 · Import"), anchor=False)
 st.text_input(tr("Name of the corpus"), value=chosen.stem, key=f"load.name.{chosen.digest}", max_chars=120)

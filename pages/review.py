@@ -21,7 +21,7 @@ from pages._ui.texts import plain, share
 workspace = guard()
 
 TEXTS, VALUES, BULK = review_spot.TEXTS, review_values.VIEW, mark("By type and confidence")
-SPOT, NAMED, SETTINGS = mark("Spot check"), mark("Named people"), mark("Detector settings")
+SPOT, NAMED, SETTINGS = review_spot.VIEW, mark("Named people"), mark("Detector settings")
 
 st.title(tr("Review"), anchor=False)
 corpus = current_corpus(workspace)
@@ -88,9 +88,9 @@ elif view == NAMED:
 elif view == SPOT:
     review_spot.draw(workspace, corpus.id)
 elif review_queue.keep_order(workspace, corpus, asked):
+    review_spot.line(workspace, corpus.id)
     review_desk.draw(workspace, corpus.id)
     risk = workspace.values.residual_risk(corpus.id)
-    st.markdown(review_spot.line(workspace, corpus.id))
     with st.expander(tr("What the risk and the marks mean"), key="review.meaning"):
         st.markdown(
             tr(
@@ -99,8 +99,8 @@ elif review_queue.keep_order(workspace, corpus, asked):
             )
             + "\n\n"
             + tr(
-                "**Findings nobody looks at**: at or above its type's threshold a finding counts as accepted and is "
-                "replaced; below it the text stays. That holds until a decision says otherwise."
+                "**Findings nobody looks at**: at or above its type's threshold a finding goes: it is "
+                "replaced. Below it, it stays. That holds until a decision says otherwise."
             )
         )
     if risk is not None:

@@ -19,7 +19,7 @@ from engine.corpus.label_rules import label_holders
 from engine.corpus.people.marks import PeopleMarks, people_marks
 from engine.corpus.people.population import former_short_hashes, unit_hashes
 from engine.corpus.readers.encoding import CHECK_LETTERS
-from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
+from engine.corpus.split import FEWEST_ASIDE, HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
 from engine.corpus.statistics import (
     CorpusStatistics,
     exact_duplicates,
@@ -228,10 +228,11 @@ def _split_warnings(
         )
     elif not holdout_rate:
         found.append("There is no holdout, so leaks cannot be told from coincidence; 0.2 is a good share.")
-    elif statistics.holdout_units < 30:
+    elif statistics.holdout_units < FEWEST_ASIDE:
         found.append(
-            f"Only {statistics.holdout_units} {'people or cases' if unit == 'source' else 'records'} are set aside; "
-            "measures against them will have wide intervals."
+            f"Only {statistics.holdout_units} {'people or cases' if unit == 'source' else 'records'} are set aside, "
+            "too few to show by measuring that text is safe for more readers. Load the file again and set more aside, "
+            "or plan a method with a proof."
         )
     if statistics.duplicates:
         found.append(

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from engine.corpus.keyed import keyed_digest, keyed_uniform
 
 TRAIN, HOLDOUT, OVER_CAP = "train", "holdout", "over_cap"
+FEWEST_ASIDE = 35  # with fewer, more is left open than a policy for readers outside allows (`release.policy.aside`)
 
 
 def unit_names(record_ids: Sequence[str], source_ids: Sequence[str | None], unit: str) -> list[str]:

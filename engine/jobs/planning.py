@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from engine.store.views import CorpusSummary
 
 CURVE_POINTS = 61
+OWN_WORD = re.compile(r"[a-z][a-z0-9:-]{0,30}")  # ids of methods and answers; nothing that a person typed
 DEFAULT_COUNT = 500  # outputs of a method that may make any number
 LARGEST_COUNT = 1_000_000
 NO_LABELS = "The outputs carry no labels, because no list of labels of this corpus has been declared public."
@@ -193,7 +195,8 @@ class Planning:
     def remember(self, corpus_id: str, answers: JSONObject) -> None:
         """Keep what was answered on the plan page for a corpus: recipients and the like, nothing of a record."""
         known = self.corpora.get(corpus_id).id
-        self.settings.set(f"plan.answers.{known}", dict(answers), corpus_id=known)
+        changed = _changed(self.remembered(known), answers)
+        self.settings.set(f"plan.answers.{known}", dict(answers), corpus_id=known, changed=changed)
 
     def remembered(self, corpus_id: str) -> JSONObject:
         """Return what was answered for a corpus; nothing where nobody has."""
@@ -365,6 +368,21 @@ class Planning:
         if "runs" in spec.needs:
             given["promise"] = choosable.promise(self.session, corpus_id, str(given.get("adjacency") or "zero-out"))
         return given
+
+
+def _changed(before: JSONObject, after: JSONObject) -> str:
+    """Return which answers changed, from what to what; of one that is none of the program's own words, that it did."""
+
+    def said(value: JSON) -> str:
+        if value is None or isinstance(value, bool | int | float):
+            return "nothing" if value is None else {True: "yes", False: "no"}.get(value, f"{value:g}")
+        return value if isinstance(value, str) and OWN_WORD.fullmatch(value) else "other"
+
+    return "; ".join(
+        f"{name}: {said(before.get(name))} → {said(after.get(name))}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    )
 
 
 def default_count(facts: Facts) -> int:

@@ -65,17 +65,19 @@ class Settings:
         stored: JSON = default if row is None else row.value
         return stored
 
-    def set(self, key: str, value: JSON, *, corpus_id: str = "") -> None:
-        """Store a JSON value under a key; that it changed stands in the audit log, what it is does not.
+    def set(self, key: str, value: JSON, *, corpus_id: str = "", changed: str = "") -> None:
+        """Store a JSON value under a key; that it changed stands in the audit log, what it is only as `changed` says.
 
         Args:
             key: of the setting. value: in place of an earlier one. corpus_id: of the corpus that it is about, if any.
+            changed: from what to what, for a value that holds nothing a person typed.
         """
         try:
             audit.canonical(value)
         except (TypeError, ValueError):
             raise UserError(f"setting {key!r}: must be a JSON value, is {type(value).__name__}") from None
-        self.change(key, value, "setting changed", corpus_id, setting=key)
+        detail = {"changed": changed} if changed else {}
+        self.change(key, value, "setting changed", corpus_id, setting=key, **detail)
 
     def language(self) -> str:
         """Return the language of the interface that this person, or this workspace, keeps; empty where none is kept."""

@@ -46,7 +46,7 @@ def test_from_nothing_to_a_bundle_in_fifteen_presses(server, tab):
     page.get_by_label("Your name").fill("Ann Newcomer")
     press(button(page, "review.actor.keep"), "sign with a name")
     page.locator(".mark[role=button]").first.wait_for()
-    press(page.get_by_role("button", name="Accept").first, "accept a finding")
+    press(page.get_by_role("button", name="It goes").first, "accept a finding")
     press(page.get_by_role("link", name="Home"), "Home")
     press(button(page, "home.step.go.run"), "to Plan")
     press(page.get_by_role("button", name="Start: "), "start a run")

@@ -42,8 +42,8 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
     page.locator(".mark[role=button]").first.wait_for()
     settled(page)
     look(page, code, "review")
-    page.get_by_role("button", name="Accept").first.click()
-    wait_for(lambda: workspace.review.span_counts(corpus.id)["decided"] == 1, 20, "Accept did not decide")
+    page.get_by_role("button", name="It goes").first.click()
+    wait_for(lambda: workspace.review.span_counts(corpus.id)["decided"] == 1, 20, "It goes did not decide")
 
     goto(page, "Plan")
     choose_method(page, "surrogate")

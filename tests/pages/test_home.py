@@ -46,6 +46,12 @@ def ticked(app):
     return [line.split("] ")[1].split(" · ")[0] for line in lines if line.startswith(":green[")]
 
 
+def half(app):
+    """Return the steps that are half done, by their titles."""
+    lines = [str(line.value) for line in app.markdown if " · :small[" in str(line.value)]
+    return [line.split("] ")[1].split(" · ")[0] for line in lines if line.startswith(f":orange[{BEGUN}]")]
+
+
 ALL = ["Load text", "Look for identifiers", "Review what was found", "Make synthetic text", "Examine it",
        "Approve records", "Build the release"]  # fmt: skip
 
@@ -59,24 +65,46 @@ class TestFirstSteps:
         assert ticked(app) == []
         assert self.list_of(app).proto.expanded
         assert app.button(key="home.step.go.release").disabled
+        assert app.button(key="home.step.sample").label == "Start with support tickets"
         app.button(key="home.step.sample").click().run()
         assert not app.exception
         assert ticked(app) == ALL[:2], "the sample came with its identifiers"
+        (corpus,) = engine.open_workspace(empty).corpora.all()
+        assert corpus.name == "Support tickets"
+        grey = {step: app.button(key=f"home.step.go.{step}").disabled
+                for step in ("review", "run", "examine", "approve", "release")}  # fmt: skip
+        assert grey == {"review": False, "run": False, "examine": True, "approve": True, "release": True}
+        first = [one.key for one in app.button if one.proto.type == "primary" and one.key.startswith("home.")]
+        assert first == ["home.step.go.review"], "one thing stands out on the screen"
 
     def test_lines_tick_themselves_from_what_was_done(self, seeded, visit):
         workspace = seeded.open()
-        assert ticked(visit("home")) == [ALL[0], ALL[1], ALL[3], ALL[4]]
+        app = visit("home")
+        assert ticked(app) == [ALL[0], ALL[1], ALL[3]]
+        assert half(app) == [ALL[4]], "it was examined, and may not leave"
         record = workspace.corpora.records(seeded.corpus, limit=1)["record_id"].iloc[0]
         workspace.review.mark_reviewed(seeded.corpus, [record])
         workspace.runs.approve_all_pending(seeded.run)
         app = visit("home", **{"_ui.run": seeded.run})
-        assert ticked(app) == [*ALL[:2], *ALL[3:6]]
-        assert any(BEGUN in str(line.value) and ALL[2] in str(line.value) for line in app.markdown), "read in part"
+        assert ticked(app) == [*ALL[:2], ALL[3], ALL[5]]
+        assert half(app) == [ALL[2], ALL[4]], "read in part; examined, and may not leave"
         assert "6 of 7 done" in self.list_of(app).label
         workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("home")
-        assert ticked(app) == [*ALL[:2], *ALL[3:]]
+        assert ticked(app) == [*ALL[:2], ALL[3], *ALL[5:]]
         assert not self.list_of(app).proto.expanded, "it folds when it is done"
+
+    def test_the_line_of_the_examination_says_what_it_found_and_leads_there(self, seeded, visit):
+        app = visit("home", **{"_ui.run": seeded.run})
+        (line,) = [str(one.value) for one in app.markdown if "Examine it" in str(one.value)]
+        found = seeded.open().releases.audience(seeded.run)
+        inside = found.policy is None or found.policy.id == "exploratory"
+        assert (BEGUN in line) == inside
+        suits = engine.headline(engine.use_table(seeded.open().examinations.findings(seeded.run))).rstrip(".")
+        assert suits[1:] in line
+        assert any(start in line for start in ("may not leave", "for inside eyes only", "may go to"))
+        app.button(key="home.step.see.examine").click().run()
+        assert app.title[0].value == "Privacy"
 
     def test_an_open_line_leads_to_its_page_with_its_corpus(self, small, open_page):
         app = open_page("home", bare=True)
@@ -108,9 +136,31 @@ class TestActivity:
         assert not visit("home").warning
         workspace.review.decide(seeded.corpus, [workspace.review.spans(seeded.corpus, record)[0].span_id], "reject")
         app = visit("home")
-        assert any("“" in box.value and "run again for the new decisions" in box.value for box in app.warning)
+        assert any(
+            "“" in box.value and "Only if you want to use that run: make it again" in box.value for box in app.warning
+        )
         app.button(key=f"home.stale.go.{seeded.corpus}").click().run()
         assert app.title[0].value == "Plan"
+
+    def test_what_the_ledger_asks_comes_first_and_leads_there(self, small, open_page, monkeypatch):
+        from dataclasses import replace
+
+        from engine.store.budget.ledger import Ledger
+
+        assert f"home.asked.go.{small.corpus}" not in {one.key for one in open_page("home").button}
+        of = Ledger.of
+
+        def lost(self, corpus_id):
+            view = of(self, corpus_id)
+            return replace(view, unknown_since="2026-11-28T22:07:24+00:00") if corpus_id == small.corpus else view
+
+        monkeypatch.setattr(Ledger, "of", lost)
+        app = open_page("home")
+        keys = [str(one.key) for one in app.button if str(one.key).startswith(("home.asked.go", "home.then.go"))]
+        assert keys[0] == f"home.asked.go.{small.corpus}"
+        app.button(key=keys[0]).click().run()
+        assert app.title[0].value == "Ledger and audit"
+        assert app.selectbox(key="sidebar.corpus").value == small.corpus
 
     def test_acts_alike_in_a_row_are_one_and_named(self, small, open_page):
         workspace = small.open()

@@ -11,7 +11,9 @@ import sqlite3
 import pandas as pd
 
 from pages._ui.ledger import names as ledger_names
+from pages._ui.ledger import since as ledger_since
 from pages._ui.parts import wrapped
+from pages._ui.texts import when
 
 
 def words(app, *kinds: str) -> str:
@@ -187,6 +189,15 @@ def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
     assert (ledger_names.who("worker"), ledger_names.who("Mara Quill")) == ("the program", "Mara Quill")
     kept = ledger_names.details(json.dumps({"setting": "plan.answers.c-abcdefghij"}), {"c-abcdefghij": "Letters"})
     assert kept == "setting: plan, answers, Letters"
+    machine = "made after 2026-11-28T22:07:24.075+00:00; unknown"
+    assert ledger_names.dated(machine) == f"made after {when('2026-11-28T22:07:24.075+00:00')}; unknown"
+
+
+def test_beside_an_epsilon_stands_the_certainty_that_it_allows():
+    assert ledger_since.sure(4.0) == "at most 86%", "10% at e^4 times the odds"
+    assert ledger_since.sure(30.0) == "more than 99%"
+    assert ledger_since.beside(None) == {}
+    assert ledger_since.beside(0.0) == {}
 
 
 def test_nothing_is_left_of_a_budget_that_is_void(seeded, visit):

@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from engine.store.budget import recognition, unknown
 from engine.store.database.schema import corpora
+from pages._ui.ledger import since as ledger_since
 from tests.store.conftest import MAPPING, made_up
 
 
@@ -60,6 +61,10 @@ def test_a_lost_spend_is_entered_on_the_page(seeded, visit):
     asked = [str(m.value) for m in (*app.markdown, *app.error) if "What was spent after" in str(m.value)]
     assert len(asked) == 1, "one box asks it, and nothing else repeats it"
     assert any("until the question above is answered" in str(said.value) for said in app.caption)
+    keys = {one.key for one in app.button}
+    assert not keys & {"ledger.since.set", "ledger.since.nothing"}, "no press alone makes the unknown count as nothing"
+    app.radio(key=f"ledger.since.answer.{seeded.corpus}").set_value(ledger_since.SINCE[1]).run()
+    assert app.button(key="ledger.since.set").disabled
     app.number_input(key=f"ledger.since.epsilon.{seeded.corpus}").set_value(1.5).run()
     app.button(key="ledger.since.set").click().run()
     assert not app.exception
@@ -67,4 +72,22 @@ def test_a_lost_spend_is_entered_on_the_page(seeded, visit):
     assert not app.success, "no notice that stays"
     view = workspace.ledger.of(seeded.corpus)
     assert view.unknown_since is None
-    assert "a person entered ε = 1.5" in view.sentence
+    assert "entered ε = 1.5 at δ = 0 as spent in a time that the ledger lost" in view.sentence
+
+
+def test_that_nothing_was_spent_is_stated_by_a_person_who_ticks_it(seeded, visit):
+    workspace = seeded.open()
+    with workspace.session.db.write() as connection:
+        unknown.mark_all(
+            connection, workspace.session.key, "ben", unknown.RESTORED, "2026-01-01T10:00:00+00:00", "Restored."
+        )
+    app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
+    app.radio(key=f"ledger.since.answer.{seeded.corpus}").set_value(ledger_since.SINCE[0]).run()
+    assert app.button(key="ledger.since.nothing").disabled
+    app.checkbox(key=f"ledger.since.sure.{seeded.corpus}").check().run()
+    app.button(key="ledger.since.nothing").click().run()
+    assert not app.exception
+    view = workspace.ledger.of(seeded.corpus)
+    assert view.unknown_since is None
+    assert f"{workspace.actor} stated that nothing was spent elsewhere." in view.sentence
+    assert "ε = 0 at" not in view.sentence

@@ -213,3 +213,33 @@ class TestTogether:
         assert not app.exception
         assert not [one for one in app.selectbox if (one.key or "").startswith("load.map.order")]
         assert not app.button(key="load.import").disabled or "Choose the column" in words(app)
+
+
+def test_at_the_slider_it_says_how_many_people_are_set_aside_and_what_so_few_can_show(empty, visit):
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("visits.csv", visits("patient_nr")).run()
+    assert not app.exception
+    few = words(app)
+    assert "About **6** of 30 people." in few
+    assert "up to 39% of others like them" in few, "3.84 of 9.84 by Wilson's interval"
+    assert "takes 35 set aside, so a file of 70 people at least" in few
+
+    rows = "\n".join(["text", *(f"note {i} about something" for i in range(200))]).encode()
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("rows.csv", rows).run()
+    assert "About **40** of 200 records. By number enough for “Internal sharing”." in words(app)
+    app.slider(key="load.holdout").set_value(10).run()
+    assert "As a rule of thumb set 35 or more aside, here 18%" in words(app)
+
+
+def test_few_set_aside_are_told_after_the_import_with_the_ways_out(empty, visit):
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("visits.csv", visits("patient_nr")).run()
+    app.button(key="load.import").click().run()
+    assert not app.exception
+    assert "too few to show by measuring that text is safe for more readers" in words(app)
+    assert "People or cases set aside" in [one.label for one in app.metric]
+    assert app.button(key="load.aside.plan")
+    app.button(key="load.aside.again").click().run()
+    assert not app.exception
+    assert app.radio(key="load.view").value == "Load a file"

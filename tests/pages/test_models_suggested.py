@@ -31,7 +31,10 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     told = words(app)
     assert "This machine has 4 processor cores, 16 GB of memory and no graphics card" in told
     assert "The built-in model is for trying out" in told
-    table = next(frame.value for frame in app.dataframe if "500 texts" in frame.value)
+    texts = f"{min(500, small.open().ledger.public_facts(small.corpus).units)} texts"
+    assert texts != "500 texts"
+    assert f"for {texts}." in told, "the number that a run of this corpus makes, as on Plan"
+    table = next(frame.value for frame in app.dataframe if texts in frame.value)
     assert len(table) == 1 + 10
     assert table["Model"][0] == "Built-in, for trying out"
     uses = dict(zip(table["Model"], table["Good enough for"], strict=True))
@@ -47,6 +50,10 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     assert "Licence: apache-2.0" in words(app)
     assert not [box for box in app.container if box.key == "models.card.builtin"]
     assert "Commit 7ae557604adf67be50417f59c2c2f167def9a775" in words(app)
+    assert not [box for box in app.text_area if box.key == "models.suggested.text"], "two ways, none taken yet"
+    app.button(key="models.suggested.way.disk").click().run()
+    assert "load the files of **Qwen/Qwen2.5-0.5B-Instruct**, commit 7ae557604adf" in words(app)
+    app.button(key="models.suggested.way.hub").click().run()
     app.text_area(key="models.suggested.text").set_value(WHY)
     app.text_input(key="models.suggested.host").set_value("127.0.0.1:9").run()
     app.button(key="models.suggested.fetch").click().run()

@@ -43,6 +43,12 @@ def test_the_names_in_most_units_stand_first_and_go_onto_the_list(small, open_pa
     assert NEEDLE not in words(app)  # a name stands in the table's text column alone
     app.number_input(key="review.named.least").set_value(5).run()
     assert list(app.dataframe[0].value["name"]) == [BAD]
+    button = app.button(key="review.named.known")
+    assert button.disabled, "what the tagger took for names is no list of people: one press must not black out words"
+    assert button.label == "Tick the names that are people"
+    app.session_state[app.dataframe[0].key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app.run()
+    assert app.button(key="review.named.known").label == "Add 1 chosen name to the known identifiers"
     app.button(key="review.named.known").click().run()
     assert not app.exception
     assert "1 value put on the list of known identifiers" in words(app)
@@ -60,8 +66,16 @@ def test_a_claim_is_said_for_a_group_of_the_largest_size(small, open_page):
     app = open_page("review", **VIEW, **{"_ui.next_corpus": corpus})
     largest = workspace.named.spread(corpus).largest
     assert largest == 12
-    assert f"ε = {0.5 * largest:.3g}, δ = 0" in words(app)
-    assert app.dataframe[0].value["bound"].iloc[0] == f"ε = {0.5 * largest:.3g}, δ = 0"
+    assert "holds for that person less strictly" in words(app)
+    assert "can become at most **98%** sure" in words(app), "10% at e^6 times the odds"
+    assert list(app.dataframe[0].value["bound"]) == ["at most 98%", "at most 46%"]
+    assert f"12: ε = {0.5 * largest:.3g}, δ = 0" in words(app), "in the fold"
+    worse = replace(claim, epsilon=6.0)
+    with workspace.session.db.write() as connection:
+        connection.execute(update(runs).where(runs.c.id == run_id).values(guarantee=worse.as_dict()))
+    app = open_page("review", **VIEW, **{"_ui.next_corpus": corpus})
+    assert "**worth practically nothing** for that person: they are named in the texts of 12 people" in words(app)
+    assert app.dataframe[0].value["bound"].iloc[0] == "no bound to speak of"
     pending = replace(claim, pending=True)
     with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(guarantee=pending.as_dict()))

@@ -37,13 +37,13 @@ def ticked(app, start: str):
     return next(box for box in app.checkbox if str(box.key).startswith(start))
 
 
-PROMPTS, LEFT, BACK = ({"pool.view": one} for one in view.VIEWS)
+PROMPTS, LEFT, BACK, CHOOSE = ({"pool.view": one} for one in view.VIEWS)
 
 
 def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool")
     assert app.session_state["pool.view"] == view.PROMPTS, "the first step, where nothing left and nothing came"
-    app = visit("pool", **BACK)
+    app = visit("pool", **CHOOSE)
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()
     assert "1 · What leaves" in words(app, "subheader")
@@ -59,13 +59,13 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
 def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_page):
     app = open_page("pool", **BACK)
     assert app.radio(key="pool.view").options == list(view.VIEWS)
-    shown = words(app, "markdown")
     steps = [
-        f"**{n} · {name}**" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
+        f"{n} · {name}" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
     ]
-    assert [step for step in steps if step in shown] == steps
+    assert app.radio(key="pool.view").options == steps
+    assert "Load the answers here as a pool." in words(app, "caption"), "the sentence of the step that is open"
     parts = {view: words(open_page("pool", **state), "subheader") for view, state in
-             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", BACK), ("4 · ", BACK))}  # fmt: skip
+             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", BACK), ("4 · ", CHOOSE))}  # fmt: skip
     assert all(number in part for number, part in parts.items())
     assert [b for b in app.button if b.key == "pool.plan"] == []  # nothing to choose from yet
     rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
@@ -75,6 +75,18 @@ def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_p
     assert not app.exception
     assert app.title[0].value == "Plan"
     assert app.session_state[method_cards.CHOICE] == "dp-select"
+
+
+def test_labels_of_the_corpus_come_only_where_somebody_takes_them(small, open_page):
+    workspace = small.open()
+    workspace.labels.declare(small.corpus, ["late", "broken"])
+    app = open_page("pool", **PROMPTS)
+    field = f"pool.pack.labels.{small.corpus}"
+    assert not app.text_area(key=field).value, "nothing of the private corpus stands in a field of public words unasked"
+    assert "declared them public on" in words(app, "caption")
+    app.button(key=f"pool.pack.take.{small.corpus}").click().run()
+    assert not app.exception
+    assert app.text_area(key=field).value.splitlines() == list(workspace.labels.public(small.corpus))
 
 
 def test_a_pack_is_logged_once_it_is_declared_and_other_words_are_declared_anew(seeded, visit):

@@ -66,6 +66,7 @@ def test_self_check_is_a_table(seeded, visit):
     assert {row[0] for row in table[1:]} == {"**passed**"}
     assert any("telemetry" in row[1] for row in table)
     failed = [str(one.value) for one in app.error if "failed" in str(one.value)]
+    assert bool(failed) != ("Nothing could leave this machine" in words(app, "success")), "the heading's question"
     shown = [str(one.value) for one in app.markdown if "**FAILED**" in str(one.value)]
     assert len(failed) == len(shown) <= 1, "what failed stands open beside what passed"
 
@@ -145,10 +146,14 @@ def test_deletion_needs_the_name(seeded, visit):
 
 
 def test_policies_stand_side_by_side(empty, visit):
-    table = wrapped_table(visit("settings"), "Condition")
+    table = wrapped_table(visit("settings"), "Rule")
     titles = ["Exploratory", "Internal sharing", "Research release", "Public release", "Proof alone"]
-    assert table[0] == ["Condition", *titles]
-    assert ["Second person signs", "no", "no", "no", "yes", "yes"] in table
+    assert table[0] == ["Rule", *titles]
+    assert ["**A second person signs**", "–", "–", "–", "yes", "yes"] in table
+    words_of = [" ".join(row) for row in table]
+    for policy in engine.open_workspace(empty).releases.policies():
+        for rule in policy.rules:
+            assert any(rule.title in row for row in words_of), "as the gate calls it"
 
 
 def test_storage_adds_up(seeded):
@@ -224,7 +229,7 @@ def test_an_own_policy_is_shown_and_removed(seeded, visit):
     workspace = engine.open_workspace(seeded.path)
     workspace.releases.add_policy(OWN)
     app = visit("settings")
-    assert "Ward team" in wrapped_table(app, "Condition")[0]
+    assert "Ward team" in wrapped_table(app, "Rule")[0]
     assert any("id: ward" in str(one.value) for one in app.code)
     app.button(key="settings.policies.remove.ward").click().run()
     assert not app.exception

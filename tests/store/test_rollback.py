@@ -72,7 +72,7 @@ def test_a_restore_says_that_spends_since_are_unknown_and_admits_nothing_until_t
     again.ledger.declare_spent(corpus.id, 2.0, DELTA / 2)
     view = again.ledger.of(corpus.id)
     assert view.unknown_since is None
-    assert "a person entered ε = 2" in view.sentence
+    assert "entered ε = 2 at" in view.sentence
     assert view.share == 1.0
     with pytest.raises(RefusedError):
         reserved_run(again, corpus, gaussian(2.0))
@@ -88,6 +88,7 @@ def test_nothing_spent_since_can_be_entered_too(store, corpus, tmp_path):
     again = Store(restore(store.disk.backup(tmp_path / "b.zip"), tmp_path / "again"))
     again.ledger.declare_spent(corpus.id, 0.0, 0.0)
     assert again.ledger.of(corpus.id).share == before
+    assert f"{again.session.actor} stated that nothing was spent elsewhere." in again.ledger.of(corpus.id).sentence
     reserved_run(again, corpus, gaussian(0.2))
     with pytest.raises(UserError, match="Nothing about this ledger is unknown"):
         again.ledger.declare_spent(corpus.id, 1.0, 0.0)

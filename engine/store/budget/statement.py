@@ -13,7 +13,7 @@ import pandas as pd
 
 from engine.dp.events import Event, acting
 from engine.dp.ledger import adjacency_of, units_of
-from engine.store.budget.lines import Book, LineBody, events_of
+from engine.store.budget.lines import Book, Line, LineBody, events_of
 
 UNIT = {"source": "person"}
 NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
@@ -124,9 +124,13 @@ def _lost(book: Book) -> str:
         return (
             f"What was spent after {since:%Y-%m-%d %H:%M} UTC is unknown, so every total is at least what stands here. "
         )
-    if book.declared:
-        amounts = " and ".join(
-            f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared
-        )
-        return f"For a time that the ledger lost, a person entered {amounts} as spent; it is counted here. "
-    return ""
+    return "".join(_entered(line) for line in book.declared)
+
+
+def _entered(line: Line) -> str:
+    """Return what a person said of the time that the ledger lost."""
+    said = f"On {datetime.fromisoformat(line.at):%-d %b %Y} {line.actor}"
+    if not line.body["epsilon"]:
+        return f"{said} stated that nothing was spent elsewhere. "
+    amount = f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}"
+    return f"{said} entered {amount} as spent in a time that the ledger lost; it is counted here. "

@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import language_name
-from pages._ui.language import sentence, tr
+from engine import FEWEST_ASIDE, language_name
+from pages._ui.language import mark, sentence, tr
 from pages._ui.navigation import go
 from pages._ui.parts.charts import bars
 from pages._ui.parts.charts import lengths as lengths_chart
 from pages._ui.parts.progress import at_work_on, job_progress, running_job
 from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
 
+LOAD_VIEW = mark("Load a file")  # of the page; the other one shows these figures
 CLEAR = 0.03  # share of the text below which a guessed language is taken for a guess gone wrong
 MOST_LANGUAGES = 7
 
@@ -30,7 +31,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
                 border=True,
                 help=tr("Whom a guarantee protects, each as a whole."),
             )
-        st.metric(tr("Set aside"), number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
+        aside = tr("Records set aside") if corpus.unit == "record" else tr("People or cases set aside")
+        st.metric(aside, number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
         st.metric(
             tr("Median words"),
             number(facts.words.get("p50")),
@@ -40,6 +42,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         st.metric(tr("English"), share(facts.english_share, 0), border=True)
     for warning in facts.warnings:
         st.warning(plain(warning), icon=":material/warning:")
+    if facts.holdout_units < FEWEST_ASIDE:
+        _way_out()
     job = running_job(workspace, kind="profile", corpus_id=corpus.id)
     if job is not None:
         job_progress(workspace, job.id, key="load.profile")
@@ -51,6 +55,17 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     with right:
         _labels(corpus, facts)
         _sizes(corpus, facts)
+
+
+def _way_out() -> None:
+    """Draw what can still be done where few are set aside."""
+    with st.container(horizontal=True):
+        st.button(
+            tr("Load it again, with more set aside"), key="load.aside.again", icon=":material/upload_file:",
+            on_click=st.session_state.__setitem__, args=("load.view", LOAD_VIEW),
+        )  # fmt: skip
+        if st.button(tr("Choose a method with a proof"), key="load.aside.plan", icon=":material/verified_user:"):
+            go("plan")
 
 
 def _on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
@@ -71,16 +86,26 @@ def _on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 
 def _quality(facts: engine.CorpusStatistics) -> None:
     found = facts.near_duplicates_across_split
-    near = tr("still being looked for") if found is None else number(found)
-    st.markdown(
-        tr(
-            "Exact duplicates: **{duplicates}**. Empty rows left out: **{empties_dropped}**. Records "
-            "set aside that nearly repeat one that is not: **{near}**.",
-            duplicates=number(facts.duplicates),
-            empties_dropped=number(facts.empties_dropped),
-            near=near,
-        )
+    said = tr(
+        "Exact duplicates: **{duplicates}**. Empty rows left out: **{empties_dropped}**.",
+        duplicates=number(facts.duplicates),
+        empties_dropped=number(facts.empties_dropped),
     )
+    if not found:
+        near = tr("still being looked for") if found is None else number(found)
+        said += " " + tr("Records set aside that nearly repeat one that is not: **{near}**.", near=near)
+    st.markdown(said)
+    if found:
+        st.warning(
+            tr(
+                "{near} of the {aside} records set aside nearly repeat one that is not ({share}). They are a poor "
+                "yardstick: what a text remembers of the one looks like chance by the other.",
+                near=number(found),
+                aside=number(facts.holdout_records),
+                share=share(found / max(1, facts.holdout_records), 0),
+            ),
+            icon=":material/warning:",
+        )
 
 
 def _lengths(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:

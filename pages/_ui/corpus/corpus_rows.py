@@ -32,8 +32,8 @@ def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> lis
     ]
 
 
-def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
-    """Draw one row."""
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bool = True) -> None:
+    """Draw one row; its next step is the screen's first button where it `leads`."""
     runs = workspace.runs.all(corpus.id)
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -44,7 +44,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
                 width="content",
             )
             with st.container(horizontal=True, width="content"):
-                _next_step(workspace, corpus, runs)
+                _next_step(workspace, corpus, runs, leads=leads)
                 _more(workspace, corpus)
         with st.grid(6, min_column_width=110, gap="small"):
             for name, reached, note in stations(corpus, runs):
@@ -53,11 +53,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             st.caption(f":material/warning: {plain(warning)}")
 
 
-def _next_step(workspace: engine.Workspace, corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> None:
+def _next_step(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, runs: list[engine.RunSummary], *, leads: bool
+) -> None:
     label, page = STEPS[corpus.next_step]
     busy = at_work_on(workspace, corpus) is not None
     if st.button(
-        "Watch" if busy else label, type="secondary" if busy else "primary", key=f"home.next.{corpus.id}",
+        "Watch" if busy else label, type="primary" if leads and not busy else "secondary", key=f"home.next.{corpus.id}",
         icon=":material/arrow_forward:", icon_position="right", **page_only(page),
     ):  # fmt: skip
         choose_corpus(corpus.id)

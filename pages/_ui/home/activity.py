@@ -75,6 +75,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         st.markdown(
             f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waiting'}]"
         )
+    for corpus in known[:CORPORA]:
+        _asked(workspace, corpus)
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
         _again(workspace, corpus)
     open_ones = [corpus for corpus in known if at_work_on(workspace, corpus) is None]  # a job's line says the others
@@ -89,14 +91,27 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
                 st.caption(waiting)
 
 
+def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Say that the ledger waits for an answer: until then it admits no run with a proof."""
+    view = workspace.ledger.of(corpus.id)
+    if view.unknown_since is None and not view.questions:
+        return
+    what = "what was spent elsewhere?" if view.unknown_since is not None else "are these people known already?"
+    with st.container(key=f"home.asked.{corpus.id}", gap=None):
+        if st.button(f"Answer the ledger: {what} · {plain(corpus.name)}", key=f"home.asked.go.{corpus.id}",
+                     type="tertiary", icon=":material/receipt_long:"):  # fmt: skip
+            _leave(workspace, corpus, "ledger")
+        st.caption("Until then no run with a proof can start.")
+
+
 def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Say which run the review has left behind, and lead to a new one."""
     old = [run for run in workspace.runs.all(corpus.id) if run.state == "done" and run.stale]
     which = ", ".join(f"“{plain(run_title(run))}”" for run in old[:SHOWN])
     with st.container(key=f"home.stale.{corpus.id}", gap=None):
         st.warning(
-            f"The review of {plain(corpus.name)} changed after {which or 'a run'}, made with it: run again for the new "
-            "decisions.",
+            f"The review of {plain(corpus.name)} changed after {which or 'a run'}, made with it. Only if you want to "
+            "use that run: make it again for the new decisions.",
             icon=":material/history:",
         )
         if st.button(f"Make it again · {plain(corpus.name)}", key=f"home.stale.go.{corpus.id}", type="tertiary",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import engine
+from engine import headline, use_table
 from pages._ui.corpus import samples
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.navigation import go, page_only
@@ -18,16 +19,22 @@ from pages._ui.parts.progress import STEP_JOBS, running_job
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, number, plain, run_title
 
+MADE_UP = "The made-up support tickets, whose identifiers come marked, or a file of your own."
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
 BEGUN = ":material/clock_loader_40:"
 DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
       "approve": "Approve", "release": "Build"}  # fmt: skip
+NEEDS = {"review": "detect", "examine": "run", "approve": "run", "release": "approve"}  # a proof leaves unexamined
+INSIDE = "exploratory"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done."""
+    """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done.
+
+    `begun` is half done, or done with a result that does not lead on; `see` is what leads to a line that is done.
+    """
 
     id: str
     title: str
@@ -37,6 +44,7 @@ class Step:
     page: str
     busy: bool = False
     begun: bool = False
+    see: str = ""
 
 
 def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> list[Step]:
@@ -48,26 +56,39 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     busy = _busy(workspace, corpus)
     read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
     released = corpus is not None and corpus.released > 0
+    measured, inside = _result(workspace, run) if run and run.examined_at else ("", False)
     source = "came with the file" if found and corpus and corpus.detected_at is None else "looked for"
     return [
-        Step("load", "Load text", "A made-up sample, or a file of your own.", corpus is not None,
+        Step("load", "Load text", MADE_UP, corpus is not None,
              count_of(corpus.records, "record") if corpus else "", "load"),
         Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
              source if found else "", "review", "detect" in busy),
-        Step("review", "Review what was found", "Accept or reject one finding, or read one text to its end.", read,
+        Step("review", "Review what was found", "Decide that one finding goes or stays, or read one text whole.", read,
              _decided(workspace, corpus) if read and corpus else "", "review",
              begun=bool(read and corpus and workspace.review.progress(corpus.id)["undecided"])),
         Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
              run is not None, f"{count_of(run.kept, 'record')} of “{run_title(run)}”" if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
         Step("examine", "Examine it", "Measures what leaks and what it is good for. Begin with the quick look.",
-             bool(run and run.examined_at), "measured" if run and run.examined_at else "", "privacy",
-             "examine" in busy),
+             bool(run and run.examined_at), measured, "privacy", "examine" in busy, begun=inside, see="Privacy"),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
              approved > 0 or released, f"{number(approved)} approved" if approved else "", "release"),
         Step("release", "Build the release", "The policy's gate, one question, and a bundle to hand on.", released,
              count_of(corpus.released, "release") if released and corpus else "", "release"),
     ]  # fmt: skip
+
+
+def _result(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[str, bool]:
+    """Return for whom an examined run may be and how many uses it suits, and whether it may leave to nobody outside."""
+    policy = workspace.releases.audience(run.id).policy
+    if policy is None:
+        readers = "may not leave, for anybody"
+    elif policy.id == INSIDE:
+        readers = "for inside eyes only"
+    else:
+        readers = f"may go to {policy.sentence.split('. ')[0].removeprefix('For ').rstrip('.')}"
+    suits = headline(use_table(workspace.examinations.findings(run.id))).rstrip(".")
+    return f"{readers}; {suits[:1].lower()}{suits[1:]}", policy is None or policy.id == INSIDE
 
 
 def _decided(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -86,8 +107,8 @@ def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> s
             if running_job(workspace, kind=kind, corpus_id=corpus.id) is not None}  # fmt: skip
 
 
-def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> None:
-    """Draw the list, folded where something was released already or it was put away."""
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bool:
+    """Draw the list, folded where something was released already or it was put away; return whether it lies open."""
     lines = steps(workspace, corpus)
     done = sum(line.done for line in lines)
     away = workspace.settings.get(SETTING) == AWAY
@@ -101,7 +122,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
         following = _following(lines, corpus)
         with st.container(gap="xsmall"):
             for line in lines:
-                _line(workspace, corpus, line, line is following)
+                ready = NEEDS.get(line.id) is None or any(one.done for one in lines if one.id == NEEDS[line.id])
+                _line(workspace, corpus, line, line is following, ready=ready)
         if following is None:
             st.markdown(
                 "You have been through every step once; the files are on the Release page, under Releases of this run."
@@ -109,6 +131,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
         elif not away:
             st.button("Put this list away", key="home.steps.away", type="tertiary", icon=":material/close:",
                       on_click=act, args=(workspace.settings.set, SETTING, AWAY), **page_only("load"))  # fmt: skip
+    return not folded
 
 
 def _following(lines: list[Step], corpus: engine.CorpusSummary | None) -> Step | None:
@@ -128,25 +151,29 @@ def _at_work(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, l
     return f"{JOBS[kind]}{f': {run_title(run)}' if run else ''} …"
 
 
-def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
-    """Draw one line: its state and name, what it is for, and the way to it where it is open."""
+def _line(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool, *, ready: bool
+) -> None:
+    """Draw one line: its state and name, what it is for, and the way to it, grey before it is `ready`."""
     icon = f":orange[{BEGUN}]" if line.begun else f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
     said = line.has if line.done else _at_work(workspace, corpus, line) if line.busy else line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
-    if line.done:
+    if line.done and not line.see:
         st.markdown(words)
         return
     left, right = st.columns([3, 2] if line.id == "load" else [4, 1], vertical_alignment="center")
     left.markdown(words)
     with right.container(horizontal=True, horizontal_alignment="right", key=f"home.step.{line.id}"):
         if line.id == "load":
-            st.button("Start with a made-up sample", type="primary", key="home.step.sample",
+            first = next(one.title for one in workspace.corpora.samples() if one.id == samples.FIRST)
+            st.button(f"Start with {first[0].lower()}{first[1:]}", type="primary", key="home.step.sample",
                       on_click=samples.try_sample, args=(workspace, samples.FIRST),
                       **page_only("load"))  # fmt: skip
             if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")
-        elif st.button("Watch" if line.busy else DO[line.id], key=f"home.step.go.{line.id}",
-                       disabled=corpus is None or bool(page_only(line.page)),
+        elif st.button("Watch" if line.busy else line.see if line.done else DO[line.id],
+                       key=f"home.step.{'see' if line.done else 'go'}.{line.id}",
+                       disabled=corpus is None or not (ready or line.busy) or bool(page_only(line.page)),
                        type="primary" if following and not line.busy else "tertiary",
                        icon=":material/arrow_forward:", icon_position="right"):  # fmt: skip
             _leave(workspace, corpus, line)

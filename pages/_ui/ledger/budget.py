@@ -17,6 +17,7 @@ from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
+from pages._ui.ledger import since
 from pages._ui.parts import rows, wrapped
 from pages._ui.parts.pager import offset_of, pager
 from pages._ui.parts.sliders import slider
@@ -61,11 +62,17 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         st.markdown(plain(view.sentence))
     questions(workspace, corpus, view)
     if view.unknown_since is not None:
-        spent_since(workspace, corpus, view)
+        since.spent(workspace, corpus, view)
     if not view.unbounded:
         st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(3, min_column_width=200):
-        st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
+        st.metric(
+            "Limit, ε",
+            f"{view.limit_epsilon:g}",
+            border=True,
+            help=_limit_help(view),
+            **since.beside(view.limit_epsilon),
+        )
         st.metric(
             "Total that can be stated, ε" if view.unbounded else "A next run may claim, ε",
             "none" if view.unbounded else _left(view),
@@ -73,8 +80,14 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             help="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
+            **since.beside(None if view.unbounded else view.remaining_epsilon),
         )
-        st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
+        st.metric(
+            "Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.",
+            **since.beside(None if view.unbounded or view.no_total else view.total_epsilon),
+        )  # fmt: skip
+    if not view.unbounded:
+        st.caption("Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before.")
     if said := more_than_limit(view):
         st.caption(said)
     if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
@@ -179,45 +192,6 @@ def _sure(workspace: engine.Workspace, corpus_id: str, other: str, named: str) -
             st.rerun()
 
 
-def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
-    """Draw the form that enters what a restored or rolled-back ledger does not know."""
-    with st.container(border=True, key="ledger.since.box"):
-        st.markdown(f"**What was spent after {when(view.unknown_since)}?**")
-        st.markdown(
-            "This ledger was restored, copied with its folder, or put back to an older state, so it does not know what "
-            "runs drew since, here or on the other copy. Enter the "
-            "sum of their ε and δ from your own notes or released data cards; 0 if there was none. It is counted "
-            "against the limit under your name. Until then every total here is the least it can be, and no run with a "
-            "guarantee is admitted."
-        )
-        left, right = st.columns(2)
-        with left:
-            epsilon = st.number_input(
-                "ε spent since", min_value=0.0, max_value=1000.0, value=0.0, step=0.5,
-                key=f"ledger.since.epsilon.{corpus.id}",
-            )  # fmt: skip
-        with right:
-            delta = st.number_input(
-                "δ spent since", min_value=0.0, max_value=0.01, value=0.0, step=1e-6, format="%.3g",
-                key=f"ledger.since.delta.{corpus.id}",
-            )  # fmt: skip
-        st.button(
-            "Enter this amount", icon=":material/check:", key="ledger.since.set",
-            on_click=_enter, args=(workspace, corpus.id, epsilon, delta), **only(engine.Right.MANAGE),
-        )  # fmt: skip
-
-
-def _enter(workspace: engine.Workspace, corpus_id: str, epsilon: float, delta: float) -> None:
-    """Count an amount as spent in the unknown time, and say so for a moment; a callback."""
-
-    def entered() -> bool:
-        workspace.ledger.declare_spent(corpus_id, epsilon, delta)
-        return True
-
-    if states.act(entered):
-        st.toast(f"ε = {epsilon:g} is counted as spent in the unknown time.", icon=":material/check_circle:")
-
-
 def total(view: engine.LedgerView) -> str:
     """Return the formal total of what was drawn or released."""
     if view.unbounded:
@@ -297,6 +271,7 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
+    st.caption(f"Who was 10% sure that a person is in the data could become {since.sure(epsilon)} sure by that run.")
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer.allowed:
         in_use = f"{share(answer.share_after, 0)} of the limit would be in use"
@@ -365,7 +340,7 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
             "δ": [_short(value, ".3g") for value in pd.to_numeric(lines["delta"])],
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
-            "Sentence": lines["sentence"],
+            "Sentence": [ledger_names.dated(_text(sentence)) for sentence in lines["sentence"]],
             "Protects": [
                 f"each {PROTECTS.get(unit, unit)}, whose data are {NEIGHBOURS.get(adjacency, adjacency)}"
                 if isinstance(unit, str)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import engine
 from pages._ui.current import corpus_names, run_names
-from pages._ui.texts import JOBS, share
+from pages._ui.texts import JOBS, share, when
 
 GONE = {
     "c": "a deleted corpus",
@@ -26,6 +26,7 @@ OF_A_RUN = {"i": "intruder trial", "w": "waiver"}  # known by their run alone
 IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
 WORKER = "worker"  # as the log calls the process that does the jobs
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)")
 SHARE = "share_after"
 CALLED = {SHARE: "limit in use after"}  # details that are called otherwise than in the log
 ACTS = {  # as the log has it -> as people read it, where that differs
@@ -90,6 +91,11 @@ def who(actor: str) -> str:
     return "the program" if actor == WORKER else actor
 
 
+def dated(sentence: str) -> str:
+    """Return a sentence with each moment in it as it stands everywhere else, not as a machine writes it."""
+    return MOMENT.sub(lambda found: when(found[0]), sentence)
+
+
 def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
     """Return a line's details in words, without what its subject says already and without digests (see `digests`)."""
     return _said(detail, names, subject, digests=False)
@@ -132,7 +138,7 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
         return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
     if isinstance(value, list):
         return ", ".join(_value(name, one, names) for one in value)
-    words = str(value)
+    words = dated(str(value))
     if name == "setting":  # its key, with what it belongs to by name
         return IDENTIFIER.sub(lambda found: named(found[0], names), words).replace(".", ", ")
     if name == "job":

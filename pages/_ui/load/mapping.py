@@ -10,7 +10,6 @@ import streamlit as st
 import engine
 from pages._ui.language import mark, sentence, tr
 from pages._ui.parts.charts import bars
-from pages._ui.parts.sliders import slider
 from pages._ui.texts import UNITS, count_of, number, plain, share
 
 if TYPE_CHECKING:
@@ -229,7 +228,6 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
         return unit, default_cap(unit, mapping), False
     key = f"load.cap.{chosen.digest}"
     st.session_state.setdefault(key, default_cap(unit))
-    largest = _propose_cap(histogram, key, default_cap(unit))
     cap = st.number_input(
         tr("At most this many records of one person are used"),
         min_value=1,
@@ -237,7 +235,7 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
         key=key,
         help=tr(
             "Limits how much one person can shape the result, and noise grows with it. Further records are not used. "
-            "The number counts as public: unless you say so above, the program does not take it from the file."
+            "The number counts as public: unless you say so below, the program does not take it from the file."
         ),
     )
     left_out = sum((size - cap) * count for size, count in histogram.items() if size > cap)
@@ -249,6 +247,7 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
                        icon=":material/warning:")  # fmt: skip
         else:
             st.caption(said)
+    largest = _propose_cap(histogram, key, default_cap(unit))
     return unit, int(cap), bool(st.session_state.get(f"{key}.public")) and cap == largest
 
 
@@ -261,17 +260,18 @@ def _propose_cap(histogram: dict[int, int], key: str, fixed: int) -> int:
     largest = max(histogram, default=fixed)
     if largest == fixed:
         return largest
-    noise = tr("less noise") if largest < fixed else tr("nobody's rows are left out")
+    label = (
+        tr("Keep all rows: use {largest} (then this number counts as public)", largest=number(largest))
+        if largest > fixed
+        else tr("Nobody has more than {largest}: use that, for less noise (then this number counts as public)",
+                largest=number(largest))
+    )  # fmt: skip
 
     def take() -> None:
         st.session_state[key] = largest if st.session_state[f"{key}.public"] else fixed
 
     st.checkbox(
-        tr(
-            "Use {largest}, the most rows of one person here: {noise}. I say that this number may be public.",
-            largest=number(largest),
-            noise=noise,
-        ),
+        label,
         key=f"{key}.public",
         on_change=take,
         wrap=True,
@@ -284,6 +284,14 @@ def _propose_cap(histogram: dict[int, int], key: str, fixed: int) -> int:
         ),
     )
     return largest
+
+
+def people(mapping: ColumnMapping, unit: str, chosen: Chosen) -> int | None:
+    """Return how many people stand in the file, once their rows were counted; None where each row stands alone."""
+    counted = st.session_state.get(COUNTED)
+    if unit != "source" or counted is None or counted[0] != (chosen.digest, mapping.source_id):
+        return None
+    return sum(counted[1].values())
 
 
 def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
@@ -325,28 +333,3 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
         height=200,
     )
     return histogram
-
-
-def ask_holdout(preview: engine.FilePreview, unit: str) -> float:
-    """Ask how much is set aside, and say why."""
-    st.markdown(
-        tr(
-            "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "
-            "resembles the rest more than it resembles them, it remembers what it should not."
-        )
-    )
-    percent = slider(tr("Set aside"), 5, 50, 20, 1, key="load.holdout", unit="%", persist=True)
-    if preview.total_rows:
-        some, every = number(round(preview.total_rows * percent / 100)), number(preview.total_rows)
-        if unit == "source":
-            st.caption(
-                tr(
-                    "About {some} of {every} rows; people are drawn with all their rows, so it may be some more or "
-                    "fewer.",
-                    some=some,
-                    every=every,
-                )
-            )
-        else:
-            st.caption(tr("About {some} of {every} rows.", some=some, every=every))
-    return percent / 100

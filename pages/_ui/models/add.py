@@ -26,9 +26,8 @@ KEYS = {"none": "No key", "file": "Typed here", "environment": "In an environmen
 def folder(workspace: engine.Workspace) -> None:
     """Offer to import a model folder: look at it first, then copy it."""
     st.markdown(
-        "For a machine without a network: bring the model's folder on a disk, name it here. Only weights in the "
-        "safetensors format are read, and none of a model's own code is run. The files are copied into the workspace; "
-        "backups leave them out."
+        "For a machine without a network: bring the model's folder on a disk, name it here. The files are copied "
+        "into the workspace; backups leave them out."
     )
     path = st.text_input(
         "Folder on this machine", key=f"{FORM}.folder", placeholder="/media/disk/model",

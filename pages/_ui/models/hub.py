@@ -18,10 +18,9 @@ FORM = "models.hub"
 def draw(workspace: engine.Workspace) -> None:
     """Offer to fetch a model: its id, what is consented to, why, and the host typed out."""
     st.markdown(
-        "For a machine that may use the network once. Weights in the safetensors format, settings, tokenizer and "
-        "licence are fetched, held against the hub's digests and checked like an imported folder; code and other "
-        "formats are not. Where the hub library's cache on this machine has the model already, it is taken from there "
-        "and nothing is connected."
+        "For a machine that may use the network once. Weights, settings, tokenizer and licence are fetched, held "
+        "against the hub's digests and checked like an imported folder. Where the hub library's cache on this machine "
+        "has the model already, it is taken from there and nothing is connected."
     )
     left, right = st.columns(2)
     model = left.text_input("Hub id", key=f"{FORM}.model", placeholder="owner/model", max_chars=200).strip()

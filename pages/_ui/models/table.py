@@ -19,8 +19,9 @@ from pages._ui.models import language as models_language
 from pages._ui.models import suggested as models_suggested
 from pages._ui.models.chosen import CHOICE, choose, plan_with
 from pages._ui.parts.pager import digest
-from pages._ui.texts import number
+from pages._ui.texts import count_of, number
 
+TIME = "time"  # headed by the number of texts
 ROW, HEAD, MOST = 35, 36, 11  # pixels of a row and of the headings; rows that are seen at once
 BUILTIN = "builtin"
 
@@ -38,7 +39,7 @@ COLUMNS = {
     "Good enough for": 116,
     "On this machine": 126,
     "Memory": 114,
-    "500 texts": 66,
+    TIME: 66,
     "Languages": 80,
 }
 CELLS = (*COLUMNS, "Licence")  # the card below says it whole
@@ -48,19 +49,20 @@ def draw(
     workspace: engine.Workspace, corpus: engine.CorpusSummary | None, description: engine.Description | None
 ) -> None:
     """Draw the table, and below it the chosen model with what can be done with it."""
-    found = models_suggested.asked(workspace, description)
+    texts = texts_of(workspace, corpus)
+    found = models_suggested.asked(workspace, description, texts)
     built_in = models_cards.known(workspace)[BUILTIN]
     here = workspace.models.all()
     sources = {info.source.partition("@")[0] for info in here}
     offers = {one.offer.hub: one for one in found.models if one.offer.hub not in sources}
-    rows = [*(_of_here(workspace, info) for info in here), *(_offered(one) for one in offers.values())]
+    rows = [*(_of_here(workspace, info) for info in here), *(_offered(one, texts) for one in offers.values())]
     ids = [row.id for row in rows]
     chosen = str(st.session_state.get(CHOICE) or BUILTIN)
     chosen = chosen if chosen in ids else ids[0]
-    _table(rows, ids.index(chosen))
+    _table(rows, ids.index(chosen), texts)
     with st.container(key="models.chosen.panel"):
         if chosen in offers:
-            models_suggested.card(workspace, offers[chosen], description)
+            models_suggested.card(workspace, offers[chosen], description, texts)
             return
         info = next(info for info in here if info.id == chosen)
         to_plan = partial(plan_with, chosen, usable=corpus is not None and not info.problem)
@@ -70,7 +72,13 @@ def draw(
             models_language.card(workspace, info, corpus, beside=to_plan)
 
 
-def _table(rows: Sequence[Row], at: int) -> None:
+def texts_of(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> int:
+    """Return how many texts a run of the corpus makes where nobody says how many, which Plan's times are for too."""
+    units = models_suggested.TEXTS if corpus is None else workspace.ledger.public_facts(corpus.id).units
+    return min(models_suggested.TEXTS, units)
+
+
+def _table(rows: Sequence[Row], at: int, texts: int) -> None:
     """Draw the rows; a click on one chooses its model."""
     ids = [row.id for row in rows]
     key = f"models.table.{digest(ids)}"
@@ -83,15 +91,17 @@ def _table(rows: Sequence[Row], at: int) -> None:
 
     if st.session_state.get(key, {}).get("selection", {}).get("rows") not in (None, [at]):
         st.session_state[key] = {"selection": {"rows": [at]}}  # chosen by a click on a cell, or by an import
+    heads = {name: count_of(texts, "text") if name == TIME else name for name in CELLS}
     st.dataframe(
-        pd.DataFrame([row.cells for row in rows], columns=list(CELLS)),
+        pd.DataFrame([row.cells for row in rows], columns=list(heads.values())),
         key=key, on_select=selected, selection_mode=("single-row-required", "single-cell"),
-        selection_default={"selection": {"rows": [at]}}, hide_index=True, column_order=list(COLUMNS),
+        selection_default={"selection": {"rows": [at]}}, hide_index=True,
+        column_order=[heads[name] for name in COLUMNS],
         height=HEAD + ROW * min(len(rows), MOST), row_height=ROW,
         alt="Language models here and suggested; a row shows its model below",
         column_config={
-            name: st.column_config.TextColumn(
-                width=width, alignment="right" if name in ("Memory", "500 texts") else None,
+            heads[name]: st.column_config.TextColumn(
+                width=width, alignment="right" if name in ("Memory", TIME) else None,
                 help=HELP.get(name),
             )
             for name, width in COLUMNS.items()
@@ -105,7 +115,7 @@ HELP = {
     "“Writing by request”: it follows instructions; how well, five of its texts show",
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Memory": "What its weights take, and whether this machine can run it",
-    "500 texts": "About how long 500 texts would take while nothing else runs; the self-test measures",
+    TIME: "About how long a run of so many texts would take while nothing else runs; the self-test measures",
     "Languages": "The language its maker names, or how many",
 }
 
@@ -137,13 +147,13 @@ def _use(info: engine.ModelInfo) -> str:
     return "nothing, until repaired" if info.problem else MODEL_USES[info.prompts]
 
 
-def _offered(one: engine.Suggestion) -> Row:
+def _offered(one: engine.Suggestion, texts: int) -> Row:
     """Return the line of an open model that could be fetched."""
     role = SHORT.get(one.role)
     return Row(one.offer.hub, (
         one.offer.hub.partition("/")[2], MODEL_USES[one.offer.prompts], f"no · {role}" if role else "no",
         f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
-        models_suggested.time(one, short=True),
+        models_suggested.time(one, texts, short=True),
         _languages(one.offer.languages), one.offer.licence,
     ))  # fmt: skip
 

@@ -23,7 +23,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
         states.empty(
             "No pool yet",
             "Write prompts and have them answered by any model anywhere, or bring in a public corpus of the same kind "
-            "of text above.",
+            "of text.",
             key="pool.none",
         )
         if st.button("Write prompts", icon=":material/outbox:", key="pool.none.prompts"):

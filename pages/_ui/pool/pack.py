@@ -15,7 +15,7 @@ from pages._ui import states
 from pages._ui.current import run_names
 from pages._ui.parts import once
 from pages._ui.pool import view
-from pages._ui.texts import count_of, number
+from pages._ui.texts import count_of, number, plain, when
 
 KEY = "pool.pack"
 PUBLIC = "public words alone"
@@ -107,7 +107,7 @@ def _language(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) 
 
 
 def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> dict[str, JSON]:
-    """Ask for public words; a list of labels that was declared public is filled in."""
+    """Ask for public words; a list of labels that was declared public can be taken."""
     public = list(workspace.labels.public(corpus.id)) if corpus is not None else []
     said = None if corpus is None else workspace.descriptions.get(corpus.id)
     own = corpus.id if corpus is not None else ""
@@ -123,7 +123,9 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
             "Kind of document", value=said.kind if said is not None else "", key=f"{KEY}.kind.{own}", max_chars=120,
             placeholder="clinic letter",
         )  # fmt: skip
-        labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered", "\n".join(public))
+        if corpus is not None and public:
+            _own_labels(workspace, corpus, public, f"labels.{own}")
+        labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered")
         styles = _lines("Styles", "styles", "in short phrases\nin full sentences")
         count = st.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
     sizes = [int(part) for part in str(lengths).replace(";", ",").split(",") if part.strip().isdigit()]
@@ -132,6 +134,17 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
         "labels": labels,
         "styles": styles, "lengths": sizes, "count": int(count),
     }  # fmt: skip
+
+
+def _own_labels(workspace: engine.Workspace, corpus: engine.CorpusSummary, public: list[str], name: str) -> None:
+    """Offer the labels of the corpus that a person declared public, and say who did, and when."""
+    known = workspace.labels.known(corpus.id)
+    st.button(
+        f"Take the {count_of(len(public), 'label')} of {plain(corpus.name)}", key=f"{KEY}.take.{corpus.id}",
+        icon=":material/label:", on_click=st.session_state.__setitem__, args=(f"{KEY}.{name}", "\n".join(public)),
+        help="They come from the private corpus, and leave with the prompts.",
+    )  # fmt: skip
+    st.caption(f"{plain(known.actor)} declared them public on {when(known.at)}.")
 
 
 def _round(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> dict[str, JSON]:

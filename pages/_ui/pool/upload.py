@@ -17,6 +17,7 @@ import engine
 from engine import POOL_DECLARED, POOL_SUFFIXES
 from pages._ui import states
 from pages._ui.parts import once
+from pages._ui.pool import view
 from pages._ui.texts import count_of, plain
 
 KEY = "pool.in"
@@ -167,6 +168,7 @@ def _imported(
         return False
     st.session_state.pop(PREVIEW, None)
     st.session_state["_ui.pool.generation"] = st.session_state.get("_ui.pool.generation", 0) + 1
+    view.lead_on(view.CHOOSE)
     states.notice(
         f"The pool {pool.name} is here: {count_of(pool.texts, 'text')}. "
         "Plan a run of “Choose from texts made elsewhere”."

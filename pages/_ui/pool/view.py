@@ -1,4 +1,4 @@
-"""The four steps of the pools page and which part of it is shown; a step that was done leads on to the next one."""
+"""The four steps of the pools page, of which one is shown; a step that was done leads on to the next one."""
 
 from __future__ import annotations
 
@@ -16,18 +16,8 @@ STEPS = (
     ("Bring it back", "Load the answers here as a pool. A public corpus of the same kind will do as well."),
     ("Choose", "Plan a run in which the private records vote for the texts that are most like them."),
 )
-PROMPTS, LEFT = (f"{number} · {STEPS[number - 1][0]}" for number in (1, 2))
-POOLS = f"3 · {STEPS[2][0]}, 4 · {STEPS[3][0]}"
-VIEWS = (PROMPTS, LEFT, POOLS)
-
-
-def steps() -> None:
-    """Draw the four steps, numbered as the parts below are."""
-    with st.grid(4, min_column_width=140):
-        for number, (name, what) in enumerate(STEPS, 1):
-            with st.container(key=f"pool.step.{number}", gap="xsmall"):
-                st.markdown(f"**{number} · {name}**")
-                st.caption(what)
+VIEWS = tuple(f"{number} · {name}" for number, (name, _) in enumerate(STEPS, 1))
+PROMPTS, LEFT, POOLS, CHOOSE = VIEWS
 
 
 def to_plan(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> None:
@@ -41,12 +31,14 @@ def to_plan(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
 
 
 def choose(workspace: engine.Workspace) -> str:
-    """Draw the choice among the steps and return it: the first one where nothing left yet and nothing came."""
+    """Draw the four steps as the choice among them and return it, to begin with the one that is open."""
     if NEXT in st.session_state:
         st.session_state[KEY] = st.session_state.pop(NEXT)
     if st.session_state.get(KEY) not in VIEWS:
-        st.session_state[KEY] = POOLS if workspace.pools.all() or workspace.packs.all() else PROMPTS
-    return str(st.radio("Step", VIEWS, key=KEY, horizontal=True, label_visibility="collapsed") or PROMPTS)
+        st.session_state[KEY] = CHOOSE if workspace.pools.all() else POOLS if workspace.packs.all() else PROMPTS
+    chosen = str(st.radio("Step", VIEWS, key=KEY, horizontal=True, label_visibility="collapsed") or PROMPTS)
+    st.caption(STEPS[VIEWS.index(chosen)][1])
+    return chosen
 
 
 def lead_on(view: str) -> None:

@@ -172,8 +172,8 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
     nodes.push(sameWords(desk, data, sheet, span, press))
     const pair = el("div", "pair")
     pair.append(
-      button(say("Accept"), "A", () => press("accept"), { className: "primary", name: "accept" }),
-      button(say("Reject"), "X", () => press("reject"), { name: "reject" }),
+      button(say("It goes"), "A", () => press("accept"), { className: "primary", name: "accept" }),
+      button(say("It stays"), "X", () => press("reject"), { name: "reject" }),
       button(say("Previous"), "K", () => press("previous"), { name: "previous" }),
       button(say("Next"), "J", () => press("next"), { name: "next" }),
     )
@@ -181,8 +181,8 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
   }
   const all = el("div", "pair")
   all.append(
-    button(say("Accept all here"), "⇧A", () => press("accept text"), { disabled: !open, name: "accept-text" }),
-    button(say("Reject all here"), "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
+    button(say("All here go"), "⇧A", () => press("accept text"), { disabled: !open, name: "accept-text" }),
+    button(say("All here stay"), "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
   )
   if (spans.length) nodes.push(el("p", "quiet", sayMany("{n} finding of this text not looked at:", "{n} findings of this text not looked at:", open)), all)
   nodes.push(button(open ? say("Done, next text") : say("Next text"), "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
@@ -220,7 +220,7 @@ function sameWords(desk, data, sheet, span, press) {
     tick.dataset.act = "same"
     tick.checked = wanted(desk, data, span)
     tick.onchange = () => { press("toggle same") }
-    label.append(tick, document.createTextNode(` ${say("Accepting marks those here too")}`), el("kbd", "", "M"))
+    label.append(tick, document.createTextNode(` ${say("If it goes, those here go too")}`), el("kbd", "", "M"))
     box.append(label)
   }
   return box
@@ -256,11 +256,11 @@ function alike(desk, data, span, press) {
   if (more.decided) box.append(el("p", "quiet", say("A person decided {n} of them; those stay as they are.", { n: num(more.decided) })))
   const pair = el("div", "pair")
   pair.append(
-    button(say("Accept {n}", { n: num(free) }), "", () => press("accept alike"), { name: "accept-alike" }),
-    button(say("Reject {n}", { n: num(free) }), "", () => press("reject alike"), { name: "reject-alike" }),
+    button(say("They go: {n}", { n: num(free) }), "", () => press("accept alike"), { name: "accept-alike" }),
+    button(say("They stay: {n}", { n: num(free) }), "", () => press("reject alike"), { name: "reject-alike" }),
   )
   box.append(pair)
-  if (unmarked) box.append(button(say("Accept and mark all {n}", { n: num(free + unmarked) }), "", () => press("accept alike mark"), { className: "wide", name: "mark-alike" }))
+  if (unmarked) box.append(button(say("They go, unmarked ones too: {n}", { n: num(free + unmarked) }), "", () => press("accept alike mark"), { className: "wide", name: "mark-alike" }))
   return box
 }
 

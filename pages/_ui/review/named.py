@@ -5,18 +5,22 @@ Privacy posture: names are shown in the table's text column alone; counts of k a
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 import engine
-from engine import group_bound, group_words
+from engine import group_bound, group_words, posterior
 from pages._ui import states
 from pages._ui.current import distinct
-from pages._ui.language import sentence, tr, trn
+from pages._ui.language import localised, sentence, tr, trn
 from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.plan import certainty
 from pages._ui.texts import UNIT_PLURALS, count_of, number, plain, run_name
 
 SIZE = 50
 PAGER, LEAST = "review.named.page", "review.named.least"
+MOST_EPSILON, MOST_DELTA = 100.0, 0.01  # beyond either a bound says nothing in words
 STEPS = ((2, 2), (3, 5), (6, 10))
 
 
@@ -43,15 +47,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         )
         claim = _claim(workspace, corpus)
     if claim is not None:
-        bound = group_words(group_bound(claim, spread.largest))
-        st.markdown(
-            tr(
-                "If the name that occurs most widely is a person's, the claim of this run is worth for that person: "
-                "**{bound}**, held against a corpus without the data of all {largest}.",
-                largest=number(spread.largest),
-                bound=bound,
-            )
-        )
+        st.markdown(_worth(claim, spread.largest, units))
     _table(workspace, corpus, int(least), claim, units)
     _limits(units)
 
@@ -105,8 +101,7 @@ def _table(
     keys = [str(key) for key in frame["name_key"]]
     columns = ["name", "units", "known", "records", "spellings"]
     if claim is not None:
-        bounds = {size: group_words(group_bound(claim, size)) for size in set(frame["units"])}
-        frame = frame.assign(bound=[bounds[size] for size in frame["units"]])
+        frame = frame.assign(bound=[_sure(claim, size) for size in frame["units"]])
         columns.insert(2, "bound")
     st.caption(tr("Tick those that are people: what the tagger took for a name may be a word."))
     event = st.dataframe(
@@ -118,7 +113,10 @@ def _table(
         column_config={
             "name": st.column_config.TextColumn(tr("Name"), width="medium"),
             "units": st.column_config.NumberColumn(sentence(units), help=tr("In the texts of how many it stands.")),
-            "bound": st.column_config.TextColumn(tr("As a group of that many")),
+            "bound": st.column_config.TextColumn(
+                tr("10% sure becomes"),
+                help=tr("How sure somebody may become that this name is in the data, who was 10% sure before."),
+            ),
             "records": st.column_config.NumberColumn(tr("Texts")),
             "spellings": st.column_config.NumberColumn(tr("Spellings")),
             "known": st.column_config.CheckboxColumn(tr("Known"), help=tr("On the list of known identifiers.")),
@@ -127,25 +125,63 @@ def _table(
     )
     pager(total, key=PAGER, size=SIZE, counted=count_of(total, "name"))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
+    if claim is not None:
+        _numbers(claim, sorted({int(size) for size in frame["units"]}, reverse=True), units)
     put = (
         trn(
             "Add {n} chosen name to the known identifiers", "Add {n} chosen names to the known identifiers", len(chosen)
         )
         if chosen
-        else trn("Add the {n} name to the known identifiers", "Add all {n} names to the known identifiers", total)
+        else tr("Tick the names that are people")
     )
     st.button(
         put, key="review.named.known", type="primary" if chosen else "secondary", icon=":material/playlist_add:",
-        on_click=_make_known, args=(workspace, corpus.id, chosen, least), disabled=not total,
+        on_click=_make_known, args=(workspace, corpus.id, chosen), disabled=not chosen,
         help=tr("On the list of known identifiers (Detector settings). The next detection finds them wherever they "
         "stand, also shortened or misspelt."),
     )  # fmt: skip
 
 
-def _make_known(workspace: engine.Workspace, corpus_id: str, chosen: list[str], least: int) -> None:
-    """Put the chosen names, or all that are listed, onto the list; a callback."""
-    at_least = None if chosen else least
-    added = states.act(workspace.named.make_known, corpus_id, name_keys=chosen, at_least=at_least)
+def _sure(claim: engine.Guarantee, size: int) -> str:
+    """Return how sure somebody who was 10% sure may become of a group of that many, in a cell."""
+    after = _after(claim, size)
+    return tr("no bound to speak of") if after is None else tr("at most {sure}", sure=localised(f"{after}%"))
+
+
+def _after(claim: engine.Guarantee, size: int) -> int | None:
+    """Return the percent to which 10% may rise for a group, rounded up; None where that is no bound to speak of."""
+    bound = group_bound(claim, size)
+    after = math.ceil(100 * posterior(certainty.BEFORE, bound.epsilon) - 1e-6) if bound.epsilon < MOST_EPSILON else 100
+    return None if after > certainty.MOST or bound.delta > MOST_DELTA else after
+
+
+def _worth(claim: engine.Guarantee, size: int, units: str) -> str:
+    """Return what the claim is worth for the name that occurs most widely."""
+    after = _after(claim, size)
+    if after is None:
+        return tr(
+            "If the name that occurs most widely is a person's, the proof of this run is **worth practically nothing** "
+            "for that person: they are named in the texts of {largest} {units}.",
+            largest=number(size), units=units,
+        )  # fmt: skip
+    return tr(
+        "If the name that occurs most widely is a person's, the proof of this run holds for that person less strictly: "
+        "who was 10% sure that the texts of these {largest} {units} are in the data can become at most **{after}** "
+        "sure.",
+        largest=number(size), units=units, after=localised(f"{after}%"),
+    )  # fmt: skip
+
+
+def _numbers(claim: engine.Guarantee, sizes: list[int], units: str) -> None:
+    """Draw the bounds themselves, folded."""
+    with st.expander(tr("The numbers of the proof"), type="compact", key="review.named.numbers"):
+        said = [f"{number(size)}: {group_words(group_bound(claim, size))}" for size in sizes]
+        st.caption(tr("For a name in the texts of so many {units}: {bounds}.", units=units, bounds="; ".join(said)))
+
+
+def _make_known(workspace: engine.Workspace, corpus_id: str, chosen: list[str]) -> None:
+    """Put the chosen names onto the list; a callback."""
+    added = states.act(workspace.named.make_known, corpus_id, name_keys=chosen)
     if added:
         states.notice(
             trn(

@@ -17,8 +17,8 @@ from pages._ui.texts import label_names
 STATES = {
     mark("All"): None,
     mark("Not looked at"): "undecided",
-    mark("Accepted"): "accepted",
-    mark("Rejected"): "rejected",
+    mark("Goes"): "accepted",
+    mark("Stays"): "rejected",
 }
 SPOT = mark("The spot check")
 ORDERS: dict[str, Literal["risk", "position", "random", "spot"]] = {

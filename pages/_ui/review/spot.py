@@ -17,16 +17,32 @@ from pages._ui.review.queue import SPOT
 from pages._ui.states import act, notice
 from pages._ui.texts import decimal, label_name, number, plain, significant
 
-TEXTS = mark("Text by text")
+TEXTS, VIEW = mark("Text by text"), mark("Spot check")
 TARGETS = (100.0, 50.0, 20.0, 10.0, 5.0)  # records in 1,000
 LEAST, TWICE = 30, 20
 
 
-def line(workspace: engine.Workspace, corpus_id: str) -> str:
-    """Return the spot check's state in a sentence, for below the texts."""
+def line(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Draw the spot check's state in a sentence, above the texts, with the way there: nobody has to read all."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="review.spot.line"):
+        st.markdown(_line(workspace, corpus_id), width="content")
+        st.button(
+            tr("Spot check"), type="tertiary", icon=":material/arrow_forward:", icon_position="right",
+            key="review.spot.see", on_click=st.session_state.__setitem__, args=("review.view", VIEW),
+        )  # fmt: skip
+
+
+def _line(workspace: engine.Workspace, corpus_id: str) -> str:
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
-        return tr("How much was missed in the texts nobody reads? A random sample tells: see “Spot check” above.")
+        given, needed = workspace.spot_checks.drawable(corpus_id), workspace.spot_checks.needed(corpus_id, TARGETS[1])
+        if needed >= given.drawn_from:  # so few texts that a sample is all of them
+            return tr("How much is missed once you have read them? A random sample tells.")
+        return trn(
+            "You need not read all: {n} text drawn at random tells how much is missed.",
+            "You need not read all: {n} texts drawn at random tell how much is missed.",
+            needed,
+        )
     if found.check.stale:
         return tr("The spot check is out of date.") + f" {plain(found.check.stale)}"
     if found.direct is None:

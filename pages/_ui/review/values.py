@@ -20,11 +20,11 @@ VIEW = mark("Value by value")
 STATES = {
     mark("All"): None,
     mark("Not all looked at"): "undecided",
-    mark("Replaced"): "accepted",
-    mark("Kept"): "rejected",
+    mark("Goes"): "accepted",
+    mark("Stays"): "rejected",
     mark("Mixed"): "mixed",
 }
-SHOWN = {"accepted": mark("replaced"), "rejected": mark("stays"), "mixed": mark("mixed")}
+SHOWN = {"accepted": mark("goes"), "rejected": mark("stays"), "mixed": mark("mixed")}
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
@@ -43,13 +43,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         help=tr(
             "Values that stand, marked or not, in the records of more than one person in ten. An examination sets them "
             "aside, since they tell nobody apart: mostly phrases of the trade that were taken for identifiers. If one "
-            "names somebody, such as a doctor, leave it accepted."
+            "names somebody, such as a doctor, let it go."
         ),
     ):  # fmt: skip
         st.markdown(
             trn(
-                "**{n} value** of the latest examination tells nobody apart. Reject it where it is no identifier.",
-                "**{n} values** of the latest examination tell nobody apart. Reject those that are no identifiers.",
+                "**{n} value** of the latest examination tells nobody apart. Where it is no identifier, let it stay.",
+                "**{n} values** of the latest examination tell nobody apart. Let those stay that are no identifiers.",
                 len(noise),
             )
         )
@@ -133,14 +133,14 @@ def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            tr("Accept {n}", n=number(total)),
+            tr("They go: {n}", n=number(total)),
             key="review.values.accept",
             type="primary",
             icon=":material/check:",
             on_click=_decide,
             args=(workspace, corpus_id, chosen, "accept", again),
         )
-        st.button(tr("Reject {n}", n=number(total)), key="review.values.reject", icon=":material/close:",
+        st.button(tr("They stay: {n}", n=number(total)), key="review.values.reject", icon=":material/close:",
                   on_click=_decide, args=(workspace, corpus_id, chosen, "reject", again))  # fmt: skip
         label = st.selectbox(
             tr("New type"), list(LABELS), format_func=label_names(), key="review.values.type", width=260
@@ -161,8 +161,8 @@ def _decide(
     changed = states.act(workspace.values.decide, corpus_id, chosen, action, label, again=again) or 0
     if changed:
         said = {
-            "accept": trn("{n} place accepted.", "{n} places accepted.", changed),
-            "reject": trn("{n} place rejected.", "{n} places rejected.", changed),
+            "accept": trn("{n} place decided: it goes.", "{n} places decided: they go.", changed),
+            "reject": trn("{n} place decided: it stays.", "{n} places decided: they stay.", changed),
             "relabel": trn(
                 "{n} place changed to {type}.",
                 "{n} places changed to {type}.",

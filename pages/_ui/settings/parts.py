@@ -19,6 +19,7 @@ import engine
 from pages._ui.current import corpus_names
 from pages._ui.parts import loading, wrapped
 from pages._ui.sign_in.closed import lacks
+from pages._ui.sign_in.settings import current
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
 
@@ -67,6 +68,11 @@ def person(workspace: engine.Workspace) -> None:
         args=(workspace,),
         help="Stands beside each line of the audit log from now on. Earlier lines keep their name.",
     )
+    if current() is None:
+        st.caption(
+            "It signs what you decide and approve. Anyone at this machine can type any name here; for a signature that "
+            "counts, turn on sign-in (see “Who may do what”)."
+        )
     known = workspace.settings.get("domain", "auto")
     st.session_state.setdefault("settings.domain", known if known in DOMAINS else "auto")
     st.selectbox(
@@ -276,7 +282,10 @@ def self_check(workspace: engine.Workspace) -> None:
     if bad:
         st.error(f"{count_of(len(bad), 'check')} of {len(checks)} failed.", icon=":material/error:")
     else:
-        st.success(f"All {len(checks)} checks passed.", icon=":material/check_circle:")
+        st.success(
+            "Nothing could leave this machine, and its parts are all here and unchanged.",
+            icon=":material/check_circle:",
+        )
     if bad:
         _checked([(str(check["name"]), str(check["detail"])) for check in bad], "FAILED")
     if len(bad) < len(checks):

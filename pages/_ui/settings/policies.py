@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 import engine
 from engine import MEASURES, REFERENCES, show_measure
-from pages._ui.parts import wrapped
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, plain
 
-ANY_GUARANTEE, NOT_ASKED = 4, "not asked"
+ANY_GUARANTEE, NOT_ASKED = 4, "–"
+LIMITED = "internal"  # the first policy with limits: what its rules are called heads the rows
+SAMPLE = "How much was missed is known from a random sample"
 MISSED = {  # as the gate calls them
     "missed-direct": "Few records hold a direct identifier that nobody found",
     "missed-quasi": "Few records hold an indirect identifier that nobody found",
@@ -24,19 +24,33 @@ MISSED = {  # as the gate calls them
 def draw(workspace: engine.Workspace) -> None:
     """Draw one table: a row a condition, a column a policy."""
     policies = workspace.releases.policies()
-    st.caption("Thresholds are fixed before anything is measured. A missing number never passes.")
+    st.caption(
+        "Each row is a rule as the gate calls it, with what it measures; – is not asked. Thresholds are fixed before "
+        "anything is measured, and a missing number never passes."
+    )
     rows: dict[str, dict[str, str]] = {}
     for policy in policies:
-        for name, value in _requirements(policy).items():
-            rows.setdefault(name, {})[policy.title] = value
+        for (title, measure), value in _requirements(policy).items():
+            rows.setdefault(_head(title, measure), {})[policy.title] = plain(value)
+    heads = _heads(policies)
     for policy in policies:
         for rule in policy.rules:
-            rows.setdefault(_name(rule), {})[policy.title] = _limit(rule)
+            title = heads[_measure(rule)]
+            own = "" if rule.title == title else f" :small[:gray[“{plain(rule.title)}”]]"
+            rows.setdefault(_head(title, _measure(rule)), {})[policy.title] = f"{plain(_limit(rule))}{own}"
     rows = {name: row for name, row in rows.items() if set(row.values()) != {NOT_ASKED}}
-    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[p.title for p in policies])
-    table = table.fillna(NOT_ASKED)
-    table.index.name = "Condition"
-    wrapped.table(table.reset_index())
+    titles = [policy.title for policy in policies]
+    lines = [["Rule", *(plain(title) for title in titles)], [":--"] * (1 + len(titles))]
+    lines += [[name, *(row.get(title, NOT_ASKED) for title in titles)] for name, row in rows.items()]
+    with st.container(key="settings.policies.table"):
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    for policy in policies:
+        waivers = policy.requirements.waivers
+        if waivers is not None:
+            st.caption(
+                f"Under **{plain(policy.title)}** a person may waive, for a reason and for at most "
+                f"{waivers.longest_days} days: {plain('; '.join(_rules(policy, waivers.rules)))}."
+            )
     _own(workspace)
 
 
@@ -99,7 +113,21 @@ def _add(workspace: engine.Workspace, data: bytes) -> None:
     act(workspace.releases.add_policy, text, "the file", done="The policy is in force. It stands in the table above.")
 
 
-def _name(rule: engine.Rule) -> str:
+def _head(title: str, measure: str) -> str:
+    """Return the head of a row: what the gate calls the rule, and small what it measures."""
+    return f"**{plain(title)}**" + (f" :small[:gray[{plain(measure)}]]" if measure else "")
+
+
+def _heads(policies: Sequence[engine.Policy]) -> dict[str, str]:
+    """Return what the rule on each measure is called: as in the first policy with limits, else as it is met first."""
+    found: dict[str, str] = {}
+    for policy in sorted(policies, key=lambda one: one.id != LIMITED):
+        for rule in policy.rules:
+            found.setdefault(_measure(rule), rule.title)
+    return found
+
+
+def _measure(rule: engine.Rule) -> str:
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else rule.finding
     if rule.finding.endswith("_excess"):
         return title
@@ -114,24 +142,23 @@ def _limit(rule: engine.Rule) -> str:
     return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
 
 
-def _requirements(policy: engine.Policy) -> dict[str, str]:
+def _requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
+    """Return what a policy asks besides measures: the rule as the gate calls it and what it looks at -> the answer."""
     need = policy.requirements
+    copied = "no limit" if need.longest_copied_words is None else f"{need.longest_copied_words} words"
     return {
-        "Records a person decided on": _share_of_all(need.minimum_reviewed_share, need.minimum_approved),
-        "Formal guarantee": _kinds(need.guarantee_kinds),
-        "Largest ε": NOT_ASKED if need.highest_epsilon is None else f"{need.highest_epsilon:g}",
-        "The whole output leaves, unexamined": "yes" if need.whole_output else "no",
-        "The review is as people left it": "yes",
-        "No record is an original (methods without a proof)": "yes",
-        "Second person signs": "yes" if need.second_person else "no",
+        ("A person decided on the records", ""): _share_of_all(need.minimum_reviewed_share, need.minimum_approved),
+        ("The method carries a formal guarantee", ""): _kinds(need.guarantee_kinds),
+        ("The guarantee is strong enough", "largest ε"): NOT_ASKED
+        if need.highest_epsilon is None
+        else f"{need.highest_epsilon:g}",
+        ("The whole output leaves", "unexamined: nothing private had a say"): "yes" if need.whole_output else NOT_ASKED,
+        ("The review is as people left it", ""): "yes",
+        ("No record is an original", "methods without a proof"): "yes",
+        ("A second person signs", ""): "yes" if need.second_person else NOT_ASKED,
         **_missed(need.missed),
-        "An intruder identifies": _intruder(need.intruder),
-        "May be waived by a person, for a reason and a time": "nothing"
-        if need.waivers is None
-        else f"{'; '.join(_rules(policy, need.waivers.rules))}. At most {need.waivers.longest_days} days.",
-        "Longest copied run of words": "no limit"
-        if need.longest_copied_words is None
-        else str(need.longest_copied_words),
+        ("Somebody tried to say whom the texts are of", "an intruder identifies"): _intruder(need.intruder),
+        ("Longest copied run of words", "in all that leaves"): copied,
     }
 
 
@@ -142,19 +169,19 @@ def _rules(policy: engine.Policy, ids: Sequence[str]) -> list[str]:
     return [title if place == 0 else f"{title[:1].lower()}{title[1:]}" for place, title in enumerate(said)]
 
 
-def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
+def _missed(rule: engine.MissedRule | None) -> dict[tuple[str, str], str]:
     """Return what is asked about identifiers that detection missed, of runs without a proof."""
-    bounds = {} if rule is None else {"a direct": rule.direct_per_1000, "an indirect": rule.quasi_per_1000}
+    bounds = {} if rule is None else {"direct": rule.direct_per_1000, "quasi": rule.quasi_per_1000}
     found = {
-        f"Records that still hold {kind} identifier, of 1,000 (methods without a proof)": NOT_ASKED
+        (MISSED[f"missed-{kind}"], "of 1,000 records; methods without a proof"): NOT_ASKED
         if bounds.get(kind) is None
         else f"at most {bounds[kind]:g}"
-        for kind in ("a direct", "an indirect")
+        for kind in ("direct", "quasi")
     }
     sample = NOT_ASKED if rule is None else f"{rule.minimum_sample:,}"
     if rule is not None and rule.second_reader:
         sample += f", {rule.minimum_twice:,} by a second person"
-    return {**found, "Records of the spot check that shows it": sample}
+    return {**found, (SAMPLE, "records of the spot check"): sample}
 
 
 def _intruder(rule: engine.IntruderRule | None) -> str:
@@ -173,5 +200,5 @@ def _share_of_all(share: float, approved: int) -> str:
 
 def _kinds(kinds: Sequence[str]) -> str:
     if len(kinds) == ANY_GUARANTEE:
-        return "not needed"
+        return NOT_ASKED
     return " or ".join(dict.fromkeys(GUARANTEES[kind][0].lower() for kind in kinds))

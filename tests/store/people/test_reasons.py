@@ -131,8 +131,11 @@ def test_every_change_of_a_setting_stands_in_the_log_and_its_value_does_not(work
     assert list(found["action"]) == ["setting changed"] * 2
     assert [json.loads(one) for one in found["detail"]] == [{"setting": "domain"}] * 2
     corpus = hospital(workspace)
-    workspace.plan.remember(corpus.id, {"epsilon": 2.0})
+    workspace.plan.remember(corpus.id, {"epsilon": 2.0, "method": "dp-topics"})
     assert workspace.audit.lines(limit=1, corpus_id=corpus.id)["action"].iloc[0] == "setting changed"
+    workspace.plan.remember(corpus.id, {"epsilon": 4.0, "method": "dp-topics", "note": "Zoe Falk", "beside": True})
+    detail = json.loads(workspace.audit.lines(limit=1, corpus_id=corpus.id)["detail"].iloc[0])
+    assert detail["changed"] == "beside: nothing → yes; epsilon: 2 → 4; note: nothing → other", "and nothing typed"
 
 
 def test_a_name_that_is_set_stands_in_the_log_under_the_one_before(workspace):

@@ -1,0 +1,83 @@
+"""How much is set aside, and what that will be able to show: here it can still be changed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import engine
+from engine import least_aside, open_share, share_allowed
+from pages._ui.language import tr
+from pages._ui.load import mapping as load_mapping
+from pages._ui.parts.sliders import slider
+from pages._ui.texts import count_of, number, plain, share
+
+if TYPE_CHECKING:
+    from engine import ColumnMapping
+    from pages._ui.load.file import Chosen
+
+FIRST = "internal"  # the policy for the nearest readers outside the team
+MOST = 50  # percent
+
+
+def ask(
+    workspace: engine.Workspace, preview: engine.FilePreview, chosen: Chosen, mapping: ColumnMapping, unit: str
+) -> float:
+    """Ask how much is set aside, say why, and what so many will be able to show; return the fraction."""
+    st.markdown(
+        tr(
+            "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "
+            "resembles the rest more than it resembles them, it remembers what it should not."
+        )
+    )
+    percent = slider(tr("Set aside"), 5, MOST, 20, 1, key="load.holdout", unit="%", persist=True)
+    people = load_mapping.people(mapping, unit, chosen)
+    every = preview.total_rows if people is None else people
+    if every and (unit == "record" or people is not None):
+        _meaning(workspace.releases.policies(), every, percent, is_people=people is not None)
+    return percent / 100
+
+
+def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: int, *, is_people: bool) -> None:
+    """Say how many are set aside of how many, and whether measuring can show more than that text is for inside."""
+    aside = round(every * percent / 100)
+    noun = ("person", "people") if is_people else ("record", "records")
+    said = tr("About **{some}** of {every}.", some=number(aside), every=count_of(every, *noun))
+    first = next((policy for policy in policies if policy.id == FIRST), None)
+    least, allowed = (None, None) if first is None else (least_aside(first), share_allowed(first))
+    if first is None or least is None or allowed is None:
+        st.caption(said)
+        return
+    if aside >= least:
+        st.caption(f"{said} {_wider(policies, aside)}".rstrip())
+        return
+    few = tr(
+        "That is few: where a text gives away none of them, up to {open} of others like them could still be in it, "
+        "and the policy “{policy}” allows {limit}. So measuring can hardly show that a text is safe for readers "
+        "outside the team. Only a proof can (policy “Proof alone”, for a run that nobody examined).",
+        open=share(open_share(aside), 0), policy=plain(first.title), limit=share(allowed, 0),
+    )  # fmt: skip
+    needed = math.ceil(100 * least / every)
+    way = (
+        tr("As a rule of thumb set {least} or more aside, here {percent}%.", least=number(least), percent=needed)
+        if needed <= MOST
+        else tr(
+            "As a rule of thumb it takes {least} set aside, so a file of {all} at least.",
+            least=number(least), all=count_of(2 * least, *noun),
+        )
+    )  # fmt: skip
+    st.warning(f"{said} {few} {way}", icon=":material/warning:")
+
+
+def _wider(policies: tuple[engine.Policy, ...], aside: int) -> str:
+    """Return for which policies so many are enough by the rule of thumb, and from how many on the next one is."""
+    known = sorted((least, policy.title) for policy in policies if (least := least_aside(policy)) is not None)
+    enough = [title for least, title in known if least <= aside]
+    more = [(least, title) for least, title in known if least > aside]
+    said = tr("By number enough for “{policy}”.", policy=plain(enough[-1])) if enough else ""
+    if more:
+        least, title = more[0]
+        said += " " + tr("“{policy}” takes {least}.", policy=plain(title), least=number(least))
+    return said
