@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import engine
-from engine import Answers, JSONObject, Proposal, Recipients, Recommended, propose, recommended
+from engine import Answers, JSONObject, Proposal, Recipients, Recommended, least_aside, propose, recommended
 from pages._ui.language import mark, tr, translator
 from pages._ui.methods import method_cards
 from pages._ui.navigation import go
@@ -94,9 +94,25 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
                 on_change=changed, width=185,
             )  # fmt: skip
         found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)))
+        policies = {policy.id: policy for policy in workspace.releases.policies()}
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
-            _reasons(workspace, corpus, facts, found, specs)
+            _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy])
+    if few := few_aside(policies[found.proposal.policy], corpus):
+        st.caption(few)
     return found
+
+
+def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
+    """Return what can be done where too few are set aside for the policy of the readers; empty where enough are."""
+    least = least_aside(policy)
+    if least is None or corpus.holdout_units >= least:
+        return ""
+    return tr(
+        "For these readers “{policy}” holds. With {some} set aside, measuring can hardly meet its limits: load the "
+        "file again with {least} or more set aside, or release a run with a proof that nobody examined (“Proof "
+        "alone”).",
+        policy=plain(policy.title), some=number(corpus.holdout_units), least=number(least),
+    )  # fmt: skip
 
 
 def answered(
@@ -155,6 +171,7 @@ def _reasons(
     facts: engine.Facts,
     found: Found,
     specs: dict[str, engine.MethodSpec],
+    policy: engine.Policy,
 ) -> None:
     """Draw why these methods and which policy, and what was fixed at import."""
     st.markdown(tr("**Why these methods**"))
@@ -162,8 +179,7 @@ def _reasons(
     for one in found.recommended:
         said = method_cards.why(drafts, one)
         st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(said)}")
-    policies = {policy.id: policy for policy in workspace.releases.policies()}
-    st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policies[found.proposal.policy].title)))
+    st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policy.title)))
     for why in found.proposal.reasons:
         if why.about in ("policy", "review", "label"):
             st.markdown(f"- {tr(ABOUT[why.about])}: {plain(why.sentence)}")
