@@ -12,7 +12,7 @@ from engine import least_aside, open_share, share_allowed
 from pages._ui.language import tr
 from pages._ui.load import mapping as load_mapping
 from pages._ui.parts.sliders import slider
-from pages._ui.texts import count_of, number, plain, share
+from pages._ui.texts import number, plain, share
 
 if TYPE_CHECKING:
     from engine import ColumnMapping
@@ -43,8 +43,12 @@ def ask(
 def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: int, *, is_people: bool) -> None:
     """Say how many are set aside of how many, and whether measuring can show more than that text is for inside."""
     aside = round(every * percent / 100)
-    noun = ("person", "people") if is_people else ("record", "records")
-    said = tr("About **{some}** of {every}.", some=number(aside), every=count_of(every, *noun))
+    about = {"some": number(aside), "every": number(every)}
+    said = (
+        tr("About **{some}** of {every} people.", **about)
+        if is_people
+        else tr("About **{some}** of {every} records.", **about)
+    )
     first = next((policy for policy in policies if policy.id == FIRST), None)
     least, allowed = (None, None) if first is None else (least_aside(first), share_allowed(first))
     if first is None or least is None or allowed is None:
@@ -60,14 +64,15 @@ def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: int, *, i
         open=share(open_share(aside), 0), policy=plain(first.title), limit=share(allowed, 0),
     )  # fmt: skip
     needed = math.ceil(100 * least / every)
-    way = (
-        tr("As a rule of thumb set {least} or more aside, here {percent}%.", least=number(least), percent=needed)
-        if needed <= MOST
-        else tr(
-            "As a rule of thumb it takes {least} set aside, so a file of {all} at least.",
-            least=number(least), all=count_of(2 * least, *noun),
+    if needed <= MOST:
+        way = tr("As a rule of thumb set {least} or more aside, here {percent}%.", least=number(least), percent=needed)
+    else:
+        takes = {"least": number(least), "all": number(2 * least)}
+        way = (
+            tr("As a rule of thumb it takes {least} set aside, so a file of {all} people at least.", **takes)
+            if is_people
+            else tr("As a rule of thumb it takes {least} set aside, so a file of {all} records at least.", **takes)
         )
-    )  # fmt: skip
     st.warning(f"{said} {few} {way}", icon=":material/warning:")
 
 
