@@ -36,7 +36,9 @@ def remedy(findings, facts: GateFacts, policy: str = "research", rule: str = "di
 
 def test_an_examined_run_with_a_proof_is_told_that_proof_alone_takes_another_run():
     said = remedy(UNEQUAL, PROVEN)
-    assert said.startswith("This rule compares with people who were set aside, and 19 beside 104 that were used are too few. ")
+    assert said.startswith(
+        "This rule compares with people who were set aside, and 19 beside 104 that were used are too few. "
+    )
     assert "each with ε = 4 drawn again (this run took 30% of the limit): load the corpus again with more set" in said
     assert "make the run again, do not examine it, and release it whole under “Proof alone”" in said
     assert said.endswith("which is closed to this run since it was examined.")

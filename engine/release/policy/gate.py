@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from engine.corpus.text.folding import folded
 from engine.dp.guarantee import Kind
 from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.verdict import leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
@@ -166,7 +167,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
         line = _line(rule, None, None, _why(main, other))
         return replace(line, remedy=SET_ASIDE) if facts.making.aside == 0 and _compares(rule) else line
     if rule.comparator == "measured":
-        return _measured(rule, main.value, findings)
+        return _measured(rule, main.value, findings, facts)
     value = _compared(rule, main, other)
     if value is None:
         return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
@@ -210,24 +211,31 @@ def _needed(kinds: Sequence[str]) -> str:
     return f"Needed is one of: {', '.join(kinds)}."
 
 
-def _measured(rule: Rule, value: float, findings: Sequence[Finding]) -> RuleVerdict:
+def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same.
 
-    Where Privacy begins with a narrower count of the same, that stands first.
+    What Privacy leads with on the same stands first; where that is no more than chance gives, the number is not marked.
     """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
-    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]})" if title else "")
+    shown = show(rule.finding, value)
+    lead = leading(findings, rule.finding, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
     first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
-    if first is not None and _finite(first.value):
-        shown = (
-            f"{show(first.name, first.value)} as Privacy counts, and {show(rule.finding, value)} with what many people "
-            "share, which this rule goes by"
+    if lead is not None and lead.brief and lead.level != "unknown":
+        brief = lead.brief.partition(": ")[2].rstrip(".")
+        shared = ", with what many people share too" if lead.finding != rule.finding else ""
+        outcome = f"Measured: {brief}. This rule goes by {shown} against all that was used{shared}."
+    elif first is not None and _finite(first.value) and show(first.name, first.value) != shown:
+        outcome = (
+            f"Measured: {show(first.name, first.value)} as Privacy counts, and {shown} with what many people share, "
+            "which this rule goes by."
         )
+    else:
+        outcome = f"Measured: {shown}{f' ({title[:1].lower()}{title[1:]})' if title else ''}."
     if rule.high_from is None or value < rule.high_from:
-        return _line(rule, value, True, f"Measured: {shown}.")
-    outcome = (
-        f"Measured: {shown}. That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
-    )
+        return _line(rule, value, True, outcome)
+    if lead is not None and (lead.level == "chance" or lead.nothing):
+        return _line(rule, value, True, f"{outcome} That is no more than chance gives.")
+    outcome += f" That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
     return replace(_line(rule, value, True, outcome), high=True)
 
 
