@@ -13,6 +13,7 @@ import pytest
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.sentence import Level, Sentence
 from engine.examine.findings.verdict import privacy_verdict
+from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
@@ -439,3 +440,11 @@ def test_none_seen_says_what_cannot_be_excluded(whole, excess, seen):
     assert badge(copies) == (LEVELS["unsure"] if seen else NONE_SEEN)
     limit = f"up to {100 * excess[2]:.1f} pp more cannot be excluded"
     assert (limit in copies.text) is (limit in copies.brief) is (not seen)
+
+
+@pytest.mark.parametrize(
+    ("kind", "examined", "said"), [("dp", None, True), ("dp", "2026-01-01", False), ("heuristic", None, False)]
+)
+def test_what_an_examination_takes_from_a_run_with_a_proof_is_said_before_it(kind, examined, said):
+    run = SimpleNamespace(guarantee=SimpleNamespace(kind=kind), examined_at=examined)
+    assert ("no longer leave under “Proof alone”" in examined_run.closes(run)) is said  # type: ignore[arg-type]

@@ -58,6 +58,11 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
             "The whole training part is larger than the holdout, so it is met more: compare the holdout with the part "
             "of equal size. "
         )
+    if {"pipp", "pipp_direct", "elp", "elp_direct"} & {*measured}:
+        caveat += (
+            "Rows of entities, of identifiers that leaked and of records with one are drawn with what many people "
+            "share, and judged without it. "
+        )
     if whole:
         caveat += (
             "Real records nobody used stand in the place of the synthetic text: what they hold of the training part is "
