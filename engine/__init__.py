@@ -191,6 +191,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "unlock_workspace": ("engine.store.disk.encryption.encryption", "unlock"),
     "tells_nothing": ("engine.examine.findings.uses", "tells_nothing"),
     "use_table": ("engine.examine.findings.uses", "use_table"),
+    "gate_order": ("engine.release.policy.gate", "in_order"),
+    "out_of_reach": ("engine.release.policy.gate", "out_of_reach"),
     "waivable": ("engine.release.policy.gate", "waivable"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
     "workspace_folder": ("engine.store.disk.address", "workspace_folder"),
@@ -295,7 +297,8 @@ if TYPE_CHECKING:
     from engine.release.policy.aside import least_aside, open_share, share_allowed
     from engine.release.policy.audience import Audience
     from engine.release.policy.gate import EXAMINE as GATE_EXAMINE
-    from engine.release.policy.gate import waivable
+    from engine.release.policy.gate import in_order as gate_order
+    from engine.release.policy.gate import out_of_reach, waivable
     from engine.release.policy.policy import PRESETS as POLICY_FILES
     from engine.release.policy.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.policy.verdicts import RuleVerdict, Verdict

@@ -22,6 +22,7 @@ workspace = guard()
 
 st.title(tr("Release"), anchor=False)
 run = examined_run.finished(workspace, key="release")
+release_made.just(workspace, run)
 if run.stale:
     states.stale(
         tr("The review changed after this run was made. The gate stays closed: make it again, and examine that run.")
@@ -41,7 +42,7 @@ release_policy.check_list(workspace, verdict, policy, run)
 acting.ask(workspace, key="release", what=tr("Each approval and each release"))
 st.subheader(tr("2 · Records"), anchor=False)
 counts = workspace.runs.approval_counts(run.id)
-release_records.draw(workspace, run, counts)
+release_records.draw(workspace, run, counts, helps=release_policy.reachable(verdict, policy))
 release_intruder.draw(workspace, run)
 
 st.subheader(tr("3 · What readers are told"), anchor=False)

@@ -14,10 +14,11 @@ May import `engine.figures` and below. One more policy: a file in `assets/polici
 from engine.release.bundle.bundle import Bundle, verify, work_folder, write_bundle
 from engine.release.card.card import CardFacts, DataCard, build_card
 from engine.release.policy.audience import Audience, audience
-from engine.release.policy.gate import GateFacts, basis, evaluate, waivable
+from engine.release.policy.gate import GateFacts, basis, evaluate, in_order, out_of_reach, waivable
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder
 from engine.release.policy.missed import SPOT_RULES, Missed
 from engine.release.policy.policy import Policy, get_policy, load_policy, policies
+from engine.release.policy.remedies import Making
 from engine.release.policy.verdicts import RuleVerdict, Verdict
 from engine.release.policy.waivers import Waiver, expiry_of, reason_of
 
@@ -30,6 +31,7 @@ __all__ = [
     "DataCard",
     "GateFacts",
     "Intruder",
+    "Making",
     "Missed",
     "Policy",
     "RuleVerdict",
@@ -41,7 +43,9 @@ __all__ = [
     "evaluate",
     "expiry_of",
     "get_policy",
+    "in_order",
     "load_policy",
+    "out_of_reach",
     "policies",
     "reason_of",
     "verify",

@@ -11,7 +11,9 @@ import streamlit as st
 import engine
 from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
 from pages._ui.language import choice, mark, tr, trn
+from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import fraction, running_job, status_line, still_running
+from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
@@ -19,6 +21,7 @@ from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, decimal, meaning, n
 
 LEFT = "_ui.left"
 NO_BREAK = "\u00a0"  # a time stays on one line
+LEAST = 0.005  # share of the limit in use below which its bar would be an empty line; the words say 0%
 FEW = 20  # reviewed texts below which what they say says nothing
 
 
@@ -78,18 +81,28 @@ TERMS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _line(title: str, value: str, *, icon: str) -> None:
-    st.markdown(f":material/{icon}: **{tr(title)}**  \n{value}", help=meaning(*TERMS[title]))
+def _line(title: str, value: str, *, icon: str, page: str) -> None:
+    """Draw a line; its head leads to the page where it is decided, for whom that page opens."""
+    if page_only(page):
+        st.markdown(f":material/{icon}: **{tr(title)}**  \n{value}", help=meaning(*TERMS[title]))
+        return
+    with st.container(key=f"sidebar.line.{page}", gap=None):
+        if st.button(
+            f"**{tr(title)}**", type="tertiary", icon=f":material/{icon}:", key=f"sidebar.to.{page}",
+            help=meaning(*TERMS[title]),
+        ):  # fmt: skip
+            go(page)
+        st.markdown(value)
 
 
 def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the permanent risk lines of a corpus."""
     unit = tr(UNITS[corpus.unit][0])
     extra = "" if corpus.unit == "record" else tr(" (at most {cap} of each are used)", cap=number(corpus.cap))
-    _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
+    _line("Protected", f"{plain(unit)}{extra}", icon="person_shield", page="load")
     _budget(workspace, corpus)
-    _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
-    _line("Release gate", gate_state(workspace, corpus), icon="gavel")
+    _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off", page="review")
+    _line("Release gate", gate_state(workspace, corpus), icon="gavel", page="release")
 
 
 def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
@@ -97,12 +110,18 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     view = workspace.ledger.of(corpus.id)
     limit = "ε = " + significant(view.limit_epsilon, "g")
     if view.unbounded:
-        _line("Privacy budget", tr("Unbounded: text without a proof was released."), icon="account_balance_wallet")
+        _line(
+            "Privacy budget",
+            tr("Unbounded: text without a proof was released."),
+            icon="account_balance_wallet",
+            page="ledger",
+        )
         return
     if view.unknown_since is not None:
         _line(
-            "Privacy budget", tr("Not known: the ledger asks what was spent elsewhere."), icon="account_balance_wallet"
-        )
+            "Privacy budget", tr("Not known: the ledger asks what was spent elsewhere."),
+            icon="account_balance_wallet", page="ledger",
+        )  # fmt: skip
         return
     left = max(0.0, view.remaining_epsilon)
     _line(
@@ -111,8 +130,10 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         if left
         else tr("Nothing left of {limit}", limit=limit),
         icon="account_balance_wallet",
+        page="ledger",
     )
-    st.progress(min(1.0, max(0.0, view.share)))
+    if view.share >= LEAST:
+        st.progress(min(1.0, view.share))
 
 
 def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -154,30 +175,25 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     run = current_run(workspace, corpus)
     if run is None:
         return tr("No finished run yet.")
-    policies = workspace.releases.policies()
-    wanted = st.session_state.get("release.policy.choice")
-    policy = next((policy for policy in policies if policy.id == wanted), policies[0])
+    policy = release_policy.standing(workspace, corpus.id)
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, dot, at = run_label(workspace, run).rpartition(" · ")
     run_and_time = f"{plain(f'{name}{dot}')} {plain(at).replace(' ', NO_BREAK)}".strip()
     which = tr(":small[Run: {run}]", run=run_and_time)
-    under = tr(":small[Policy: {policy}]", policy=plain(policy.title))
-    return f"{_gate_word(verdict)}.  \n{which}  \n{under}"
+    title = plain(policy.title)
+    under = (
+        tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
+        if policy.id == release_policy.named(workspace, corpus.id)
+        else tr(":small[Policy chosen on Release: {policy}]", policy=title)
+    )
+    return f"{_gate_word(verdict, policy)}.  \n{which}  \n{under}"
 
 
-def _gate_word(verdict: engine.Verdict) -> str:
+def _gate_word(verdict: engine.Verdict, policy: engine.Policy) -> str:
     """Return the gate's state in a few words."""
     if not verdict.passed:
-        first, *others = verdict.open_rules()
-        if not others:
-            return tr("Closed. Not met: “{rule}”", rule=plain(first.title))
-        return trn(
-            "Closed. Not met: “{rule}” and {n} more",
-            "Closed. Not met: “{rule}” and {n} more",
-            len(others),
-            rule=plain(first.title),
-        )
+        return tr("Closed. {why}", why=release_policy.closed_by(verdict, policy)[0])
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))

@@ -389,7 +389,10 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "Against all training records: 70.0%." in first.more
     assert "(40.0% against 41.0%)" in first.text
     assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
-    assert first.brief == "Real identifiers: a private entity in 40.0% of records against 41.0% by chance."
+    assert first.brief == (
+        "Real identifiers: a private entity in 40.0% of records against 41.0% by chance (70.0% against all that was "
+        "used)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -472,6 +475,30 @@ def test_the_training_part_is_also_drawn_at_the_size_of_the_holdout() -> None:
     assert equal.error_x.array[0] == pytest.approx(5.6, abs=0.3)  # Wilson at 300 entities, not at 3,000
     assert len(dots) == 3
     assert len(figures.leak_shares([holdout, Finding("elp", 0.7, 0.6, 0.8, 9, "train", *words)]).plot.data) == 2
+
+
+def test_what_counts_is_drawn_in_colour_and_the_rest_in_grey_or_not_at_all() -> None:
+    words = ("share", "lower is safer", "privacy")
+    rows = [
+        Finding("elp", 0.70, 0.65, 0.75, 3000, "train", *words, {"equal_size_value": 0.40}),
+        Finding("elp", 0.41, 0.36, 0.47, 300, "holdout", *words),
+        Finding("elp", 0.90, 0.86, 0.95, 300, "baseline", *words),
+        Finding("elp_rare", 0.10, 0.06, 0.15, 300, "train", *words),
+        Finding("elp_rare", 0.20, 0.16, 0.25, 300, "holdout", *words),
+    ]
+    every = {trace.name: trace for trace in figures.leak_shares(rows).plot.data}
+    assert len(every) == 4
+    assert every["training part"].marker.color == every["real records nobody used"].marker.color
+    few = {trace.name: trace for trace in figures.leak_shares(rows, whole=False).plot.data}
+    elp, rare = (MEASURES[name].title for name in ("elp", "elp_rare"))
+    assert {name: list(trace.y) for name, trace in few.items()} == {
+        "training part, as many records as the holdout": [elp],
+        "training part": [rare],  # of which there is no part of equal size
+        "holdout (used by nobody)": [elp, rare],
+    }
+    assert few["training part, as many records as the holdout"].marker.color != every["training part"].marker.color
+    alone = figures.leak_shares(rows[3:], whole=False).plot.data
+    assert [trace.name for trace in alone] == ["training part", "holdout (used by nobody)"]
 
 
 def test_words_of_close_marks_stand_on_different_sides():

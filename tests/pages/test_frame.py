@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.small import ROOT, labels, words
@@ -9,12 +10,24 @@ from tests.pages.small import ROOT, labels, words
 
 class TestFrame:
     def test_sidebar_says_what_is_known_of_a_corpus(self, small, open_page):
-        text = words(open_page("home"))
+        app = open_page("home")
+        text = words(app)
         assert "each person, with all their records" in text
         assert "0% of ε = 10 in use" in text
-        assert "Missed identifiers" in text
+        assert app.button(key="sidebar.to.review").label == "**Missed identifiers**"
+        assert not app.sidebar.get("progress"), "a bar of nothing would be an empty line"
         assert "No finished run yet" in text
         assert r"Tickets \*80\*" in text, "names are escaped"
+
+    @pytest.mark.parametrize(
+        ("page", "title"),
+        [("load", "Load"), ("review", "Review"), ("ledger", "Ledger and audit"), ("release", "Release")],
+    )
+    def test_the_heads_of_the_sidebar_lead_to_their_page(self, small, open_page, page, title):
+        app = open_page("home")
+        app.button(key=f"sidebar.to.{page}").click().run()
+        assert not app.exception
+        assert app.title[0].value == title
 
     def test_a_folder_that_cannot_be_opened_fills_the_page(self, tmp_path, monkeypatch):
         path = tmp_path / "file"

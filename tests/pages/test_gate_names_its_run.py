@@ -41,7 +41,7 @@ def test_the_release_page_names_it_in_its_bar_its_verdict_and_its_question(twins
     app = open_page("release", **{"_ui.run": made[1]})
     told = words(app)
     assert f"closed** for the run {called}." in told
-    assert "**Closed**]. Not met: “" in told
+    assert "**Closed**]. Not examined yet" in told
     assert any(f"Exploratory · {called} · " in str(line.value) for line in app.markdown), "the bar, before a decision"
     assert "](http" not in told.replace("\\]", "")
 

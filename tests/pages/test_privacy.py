@@ -13,6 +13,7 @@ import pytest
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.sentence import Level, Sentence
 from engine.examine.findings.verdict import privacy_verdict
+from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
@@ -306,38 +307,49 @@ def test_an_excess_below_zero_is_less(value, said, difference):
 @pytest.mark.parametrize(
     ("used", "equal", "said"),
     [
-        (
-            0.15,
-            (0.0, -0.1, 0.3),
-            "only 19 people were set aside, too few to measure the difference closely enough. What would help",
-        ),
-        (0.30, (0.0, -0.03, 0.05), "only 19 people were set aside, and the rule holds all 104 that were used"),
-        (0.30, (0.0, -0.03, 0.25), ""),  # not clearly within the limit at equal sizes either
-        (0.30, (0.28, 0.2, 0.35), ""),  # the value itself is over it
+        (0.15, (0.0, -0.1, 0.3), True),
+        (0.30, (0.0, -0.03, 0.05), True),
+        (0.30, (0.0, -0.03, 0.25), False),  # not clearly within the limit at equal sizes either
+        (0.30, (0.28, 0.2, 0.35), False),  # the value itself is over it
     ],
 )
-@pytest.mark.parametrize("kind", ["dp", "heuristic"])
-def test_a_rule_that_fails_by_its_interval_is_not_said_to_be_a_leak(used, equal, said, kind):
+def test_a_rule_that_fails_by_its_interval_is_not_said_to_be_a_leak(used, equal, said):
     rule = SimpleNamespace(
-        finding="pipp_direct", reference="train above holdout", threshold=0.2, value=0.377, passed=False, title="R"
-    )
+        finding="pipp_direct", reference="train above holdout", threshold=0.2, value=0.377, passed=False, title="R",
+        remedy="Set more aside.",
+    )  # fmt: skip
     side = SimpleNamespace(
         findings=[
             finding("pipp_direct", "train", used, used - 0.05, used + 0.05),
             finding("pipp_direct", "holdout", 0.02, 0.0, 0.1),
             finding("pipp_direct_excess", "holdout", *equal),
-        ],
-        run=SimpleNamespace(guarantee=SimpleNamespace(kind=kind)),
+        ]
     )
     corpus = SimpleNamespace(unit="source", units=123, holdout_units=19)
     found, numbers = not_shown(rule, side, corpus, SimpleNamespace(title="Internal"))  # type: ignore[arg-type]
-    assert said in found
-    assert bool(said) == bool(found) == bool(numbers)
+    expected = "For more readers (Internal) this cannot be shown either way. Set more aside." if said else ""
+    assert found == expected
+    assert bool(said) == bool(numbers)
     assert "%" not in found
     assert " pp" not in found, "the numbers are in the fold"
+    assert ("104 people used, beside 19 people set aside" in numbers) == bool(said)
     assert ("up to 37.7 pp; the limit is 20.0 pp." in numbers) == bool(said)
     assert ("Of equally many" in numbers) == (used == 0.30 and bool(said))
-    assert ("Proof alone" in found) == (bool(said) and kind == "dp")
+
+
+def test_privacy_and_release_name_the_same_way_out_of_a_shut_door(seeded):
+    """The gate's own remedy is what Privacy says, for the run as it is kept in the workspace."""
+    workspace = seeded.open()
+    found = workspace.releases.audience(seeded.run)
+    assert found.wider is not None
+    side = SimpleNamespace(findings=workspace.examinations.findings(seeded.run), run=workspace.runs.get(seeded.run))
+    corpus = workspace.corpora.get(side.run.corpus_id)
+    said, _ = why_not(found, side, corpus, [])  # type: ignore[arg-type]
+    gate = {line.rule: line.remedy for line in workspace.releases.gate(seeded.run, found.wider.id).rules}
+    broken = [line for line in found.missing if line.passed is False and line.value is not None]
+    first = next(iter(broken), found.missing[0])
+    assert gate[first.rule] == first.remedy
+    assert first.remedy in said
 
 
 def test_people_beside_text_that_read_nothing_private_are_matched_by_chance():
@@ -373,7 +385,7 @@ def test_people_are_counted_beside_chance(expected, others, said):
 def rule(title: str, passed: bool | None, value: float | None, reference: str = "train"):
     return SimpleNamespace(
         finding="verbatim_8gram", reference=reference, threshold=0.05, value=value, passed=passed, title=title,
-        sentence=f"{title} says why.",
+        sentence=f"{title} says why.", remedy=f"Mend {title}.",
     )  # fmt: skip
 
 
@@ -397,10 +409,13 @@ def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
 def test_a_rule_that_a_number_breaks_is_the_reason_before_one_that_was_not_judged():
     missing = [rule("A", None, None), rule("B", False, 0.5), rule("C", None, None)]
     assert reason(missing, []) == (
-        "Not for more readers (Internal): the rule “B” is not met. B says why. 2 more rules stand in the way."
+        "Not for more readers (Internal): the rule “B” is not met. B says why. What would help: Mend B. 2 more rules "
+        "stand in the way."
     )
     assert "“A”" in reason([missing[0]], [])
-    assert reason([rule("D", False, 0.5, "train above holdout")], []).endswith("the rule “D” is not met.")
+    assert reason([rule("D", False, 0.5, "train above holdout")], []).endswith(
+        "the rule “D” is not met. What would help: Mend D."
+    )
 
 
 @pytest.mark.parametrize(
@@ -425,3 +440,11 @@ def test_none_seen_says_what_cannot_be_excluded(whole, excess, seen):
     assert badge(copies) == (LEVELS["unsure"] if seen else NONE_SEEN)
     limit = f"up to {100 * excess[2]:.1f} pp more cannot be excluded"
     assert (limit in copies.text) is (limit in copies.brief) is (not seen)
+
+
+@pytest.mark.parametrize(
+    ("kind", "examined", "said"), [("dp", None, True), ("dp", "2026-01-01", False), ("heuristic", None, False)]
+)
+def test_what_an_examination_takes_from_a_run_with_a_proof_is_said_before_it(kind, examined, said):
+    run = SimpleNamespace(guarantee=SimpleNamespace(kind=kind), examined_at=examined)
+    assert ("no longer leave under “Proof alone”" in examined_run.closes(run)) is said  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
+from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
@@ -136,7 +137,8 @@ def test_build_and_download(seeded, visit):
     assert "released" in texts(app, "success")
     assert "River walks" in workspace.releases.file(made.id, "DATA_CARD.md").decode()
     keys = {button.key for button in app.get("download_button")}
-    assert keys == {f"release.zip.{made.id}", *(f"release.download.{made.id}.{name}" for name in made.files)}
+    at_once = {f"release.zip.{where}{made.id}" for where in ("", "just.", "dock.")}
+    assert keys == {*at_once, *(f"release.download.{made.id}.{name}" for name in made.files)}
     assert {"records.csv", "DATA_CARD.md", "manifest.json"} <= set(made.files)
     assert "sha256sum --check SHA256SUMS" in texts(app, "code")
     assert made.path in texts(app, "code")
@@ -196,12 +198,12 @@ def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
     workspace.runs.approve_all_pending(seeded.run)
     for run, word in ((seeded.run, "Open"), (seeded.other, "Closed")):
         app = visit("release", **{"_ui.run": run})
-        gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
+        gate = app.container(key="sidebar.line.release").markdown[0].value
         assert method_name(workspace.runs.get(run)) in gate
         assert word in gate
         assert ("The gate is open" in texts(app, "warning")) is (word == "Open")
     app.selectbox(key="release.run").set_value(seeded.run).run()
-    gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
+    gate = app.container(key="sidebar.line.release").markdown[0].value
     assert method_name(workspace.runs.get(seeded.run)) in gate
     assert "The gate is open" in texts(app, "warning")
 
@@ -378,12 +380,82 @@ def test_bulk_approval_names_the_lowest_risk_and_is_disabled_at_none(seeded, vis
     assert f"The lowest risk of an undecided record is {lowest:.2f}." in texts(app, "caption")
     workspace.runs.approve_all_pending(seeded.run, 0.2)
     left = workspace.runs.lowest_pending_risk(seeded.run)
-    assert left is None or left > 0.2
+    assert left is not None
+    assert left > 0.2
     app = visit("release", **{"_ui.run": seeded.run})
-    if left is not None:
-        button = app.button(key=f"release.rest.below.{seeded.run}")
-        assert button.disabled
+    button, start = app.button(key=f"release.rest.below.{seeded.run}"), release_records.begin(left)
+    assert button.disabled == (left > 0.5)
+    assert button.disabled == ("None that is left is of low risk" in texts(app, "caption"))
+    if button.disabled:
         assert button.label == "No undecided record has a risk of at most 0.20"
+    else:
+        assert f"{workspace.runs.pending_below(seeded.run, start)} undecided record" in button.label
+
+
+@pytest.mark.parametrize(
+    ("lowest", "start"),
+    [(0.0, 0.2), (0.19, 0.2), (0.2, 0.2), (0.21, 0.25), (0.3, 0.3), (0.31, 0.35), (0.5, 0.5), (0.51, 0.2), (None, 0.2)],
+)
+def test_approving_together_begins_where_it_holds_some_record_and_never_at_high_ones(lowest, start):
+    assert release_records.begin(lowest) == pytest.approx(start)
+    assert release_records.begin(lowest) >= (lowest or 0.0) or lowest > 0.5
+
+
+def test_the_question_says_how_many_leave_of_what_risk_and_how_many_stay(seeded, visit):
+    workspace = seeded.open()
+    worst = workspace.runs.synthetic(seeded.run, limit=3, order="risk")
+    chosen = [str(worst["record_id"].iloc[1])]
+    workspace.runs.approve(seeded.run, chosen, "approved")
+    assert workspace.runs.highest_approved_risk(seeded.run) == pytest.approx(float(worst["risk"].iloc[1]))
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.button(key="release.build").click().run()
+    asked, stay = texts(app), workspace.runs.get(seeded.run).kept - 1
+    assert "**1 record** of the run" in asked
+    assert f"The highest risk among them is {worst['risk'].iloc[1]:.2f}. {stay:,} records stay here." in asked
+
+
+def test_a_policy_the_run_cannot_meet_is_said_first_and_approving_is_not_the_next_step(seeded, visit):
+    """Public release needs a proof, which this run has not, whatever is approved."""
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
+    box = app.container(key="release.never")
+    assert "cannot be met by this run, whatever you approve" in box.markdown[0].value
+    rules = {(one.key or "") for one in box.get("container")} if box.get("container") else set()
+    said = "\n".join(one.value for one in box.markdown)
+    assert "The method carries a formal guarantee" in said, rules
+    assert "Only approved records leave" not in said
+    assert decision(app, "approved").proto.type == "secondary"
+    assert any("**Closed**]. Not met: “" in one.value for one in app.markdown)
+    first = next(one.value for one in app.markdown if "**Closed**]. Not met: “" in one.value)
+    assert "and " in first.rpartition("”")[2], "how many more, as the sidebar says"
+    assert first.partition("Not met: ")[2] in app.container(key="sidebar.line.release").markdown[0].value
+    other = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "exploratory"})
+    assert decision(other, "approved").proto.type == "primary"
+    assert "whatever you approve" not in texts(other)
+
+
+def test_the_policy_is_that_of_the_readers_on_plan_and_what_is_chosen_here_is_kept(seeded, visit):
+    workspace = seeded.open()
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert app.radio(key=release_policy.CHOICE).value == "exploratory"
+    assert "Nobody has said on Plan" in texts(app, "caption")
+    workspace.plan.remember(seeded.corpus, {"method": "surrogate"})
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert app.radio(key=release_policy.CHOICE).value == "research", "what Plan shows, though nobody changed it"
+    assert "As Plan assumes while nobody has answered" in texts(app, "caption")
+    workspace.plan.remember(seeded.corpus, {"method": "surrogate", "recipients": "organisation"})
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert app.radio(key=release_policy.CHOICE).value == "internal"
+    assert "As answered on Plan." in texts(app, "caption")
+    line = app.container(key="sidebar.line.release").markdown[0].value
+    assert "Policy of the readers on Plan: Internal sharing" in line
+    app.radio(key=release_policy.CHOICE).set_value("public").run()
+    assert "Policy chosen on Release: Public release" in app.container(key="sidebar.line.release").markdown[0].value
+    assert "whose policy is “Internal sharing”" in texts(app, "caption")
+    again = visit("release", **{"_ui.run": seeded.run})
+    assert again.radio(key=release_policy.CHOICE).value == "public", "a reload forgets nothing"
+    assert workspace.plan.remembered(seeded.corpus)["method"] == "surrogate", "Plan's own answers stand"
+    workspace.plan.remember(seeded.corpus, {**workspace.plan.remembered(seeded.corpus), "recipients": "researchers"})
+    assert visit("release", **{"_ui.run": seeded.run}).radio(key=release_policy.CHOICE).value == "research"
 
 
 def test_words_are_asked_for_kept_and_offered_again(seeded, visit):

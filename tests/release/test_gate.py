@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import NotFoundError, UserError
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.verdict import privacy_verdict
 from engine.release.policy.gate import GateFacts, evaluate
 from engine.release.policy.policy import Policy, get_policy, load_policy, policies
 from tests.release.bundles import READ
@@ -230,6 +231,44 @@ def test_what_privacy_counts_stands_before_what_the_rule_goes_by() -> None:
     )
     assert "14.0% as Privacy counts, and 50.0% with what many people share" in found.sentence
     assert (found.value, found.high, verdict.passed) == (alone.value, True, True), "the rule goes by its own number"
+
+
+@pytest.mark.parametrize(
+    ("excess", "high"),
+    [
+        ((-0.02, -0.07, 0.04), False),  # Privacy says: none seen
+        ((-0.02, -0.04, 0.01), False),  # no more than chance
+        ((0.10, 0.05, 0.15), True),  # a leak
+        ((0.02, -0.1, 0.25), True),  # too few to tell
+    ],
+)
+def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_that_does(excess, high) -> None:
+    def share(name: str, reference: str, value: float, **settings) -> Finding:
+        one = finding(name, reference, value, value - 0.05, value + 0.05, 100)
+        return replace(one, settings=settings)
+
+    rows = [f for f in good_findings() if f.name not in ("pipp", "pipp_excess")]
+    rows += [
+        share("strict_pipp", "train", 0.33, equal_size_value=0.14), share("strict_pipp", "holdout", 0.16),
+        finding("strict_pipp_excess", "holdout", *excess, 100),
+        share("pipp", "train", 0.5, equal_size_value=0.22), share("pipp", "holdout", 0.22),
+        finding("pipp_excess", "holdout", -0.02, -0.07, 0.04, 100),
+    ]  # fmt: skip
+    found, verdict = line("exploratory", "identifiers-measured", rows)
+    brief = privacy_verdict(rows)[0].brief
+    assert "a private value in 14.0% of records against 16.0% by chance (33.0% against all that was used)" in brief
+    assert f"Measured: {brief.partition(': ')[2]} This rule goes by 50.0% against all that was used" in found.sentence
+    assert (found.value, found.passed, verdict.passed) == (0.5, True, True)
+    assert found.high is high
+    assert ("no more than chance" in found.sentence) is not high
+
+
+def test_a_number_that_two_counts_share_is_said_once() -> None:
+    rows = [f for f in good_findings() if f.name != "pipp"]
+    rows += [finding("pipp", "train", 0.34, 0.3, 0.4), finding("strict_pipp", "train", 0.34, 0.3, 0.4)]
+    found, _ = line("exploratory", "identifiers-measured", rows)
+    assert found.sentence.count("34.0%") == 1
+    assert found.high, "without anything to compare with, a high number is marked"
 
 
 @pytest.mark.parametrize(("value", "high"), [(0.0, False), (0.0999, False), (0.1, True), (0.888, True)])

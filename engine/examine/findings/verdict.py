@@ -226,6 +226,20 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     )]  # fmt: skip
 
 
+def leading(
+    findings: Sequence[Finding], name: str, guarantee: JSONObject | None = None
+) -> Sentence | None:  # fmt: skip
+    """Return the sentence that leads on identifiers or copies where `name` counts one of them, else None.
+
+    So whoever quotes another number of the same kind can say beside it what is judged.
+    """
+    family = next((words for words in (_IDENTIFIERS, _COPIES) if name in dict(words)), None)
+    if family is None:
+        return None
+    known = {one for one, _ in family}
+    return next((one for one in privacy_verdict(findings, None, guarantee) if one.finding in known), None)
+
+
 _OCCURS = (
     ("the text gives away values of records used", "values of records used also occur in the text"),
     ("give away a private value of", "hold a value that also occurs in"),
@@ -320,8 +334,10 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
         size=_records(findings, name, holdout),
     )  # fmt: skip
+    all_used = "" if equal in (None, train.value) else f" ({show(name, train.value)} against all that was used)"
     brief = f"{title}: {_shared(name, train.value if equal is None else equal)} against "
-    brief += f"{show(name, holdout.value)} by chance{'; ' + _not_excluded(findings, name) if nothing else ''}."
+    brief += f"{show(name, holdout.value)} by chance{all_used}"
+    brief += f"{'; ' + _not_excluded(findings, name) if nothing else ''}."
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = _ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
@@ -374,6 +390,8 @@ def _not_excluded(findings: Sequence[Finding], name: str) -> str:
 
 def _shared(name: str, value: float) -> str:
     """Return a share with what it counts and what it is of in few words; what is no share by itself."""
+    if name == NEAREST:
+        return f"the nearest record lies at {show(name, value)}, where 1 is the same text,"
     if name not in _BRIEFLY:
         return show(name, value)
     of = {"strict_elp": "their values", "canary_echo": "the canaries"}.get(name, "records")

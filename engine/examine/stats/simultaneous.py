@@ -204,7 +204,8 @@ def _released(every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:
     nothing = level == "unsure" and all(one.nothing for one in judged if one.level == "unsure")
     end = "."
     if level == "unsure":
-        end = f"; with so few records {_percent(max(one.high for one in judged))} of pairs cannot be ruled out."
+        most = _percent(max(one.high for one in judged))
+        end = f"; with so few records one could be right in up to {most} of pairs unseen (chance is 50%)."
     if number == 1:
         return Sentence(f"{alone} {cannot}; it {_area(best)}{end}", level, "attacks", nothing=nothing)
     more = f"The strongest, “{best.title}”, {_area(best)}."

@@ -20,19 +20,30 @@ SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "el
 SIDES = ("train", EQUAL, "holdout", "baseline")
 
 
-def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
+STRONG, FAINT = (palette.VERMILION, "circle"), (palette.GREY, "circle-open")
+
+
+def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, whole: bool = True) -> Figure:
     """Return dots a measure: synthetic text against train and holdout, and real unused text as baseline.
 
-    Between train and holdout stands the training part cut to the holdout's size, which is what the holdout may be
-    compared with: the whole part is met more often by its size alone.
+    What the holdout may be compared with is the training part cut to its size; these two are drawn in colour. The
+    whole part, which is met more often by its size alone, and real records stand beside them in grey.
+
+    Args:
+        whole: draw the whole training part and real records too. A measure without a part of equal size has the whole
+            part in any case.
     """
     measured = [name for name in names if pick(findings, name, "train") is not None]
+    cut = {name for name in measured if of_side(findings, name, EQUAL) is not None}
     plot = go.Figure()
-    for side in SIDES:
-        sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in measured]
+    for side in SIDES if whole else (EQUAL, "train", "holdout"):
+        drawn = [n for n in measured if whole or side == "holdout" or (n in cut) == (side == EQUAL)]
+        sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in drawn]
         if any(found is not None for _, found in sided):
-            add_dots(plot, side, [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided])
-    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 76 * max(1, len(measured)))
+            rows = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
+            add_dots(plot, side, rows, STRONG if side == EQUAL else FAINT if side == "train" and cut else None)
+    height = 76 if whole else 52
+    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + height * max(1, len(measured)))
     rows_of_sides(plot)
     above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
     if not measured:
@@ -41,12 +52,23 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
         takeaway = f"More than chance: {listed(above)} stand out against the training part."
     else:
         takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
-    caveat = (
-        "Intervals of 95% miss one time in twenty. The whole training part is larger than the holdout, so it is met "
-        "more: compare the holdout with the part of equal size. Real records nobody used stand in the place of the "
-        "synthetic text: what they hold of the training part is what any real text of this kind holds, common values "
-        "and phrases."
-    )
+    caveat = "Intervals of 95% miss one time in twenty. "
+    if cut:
+        caveat += (
+            "The whole training part is larger than the holdout, so it is met more: compare the holdout with the part "
+            "of equal size. "
+        )
+    if {"pipp", "pipp_direct", "elp", "elp_direct"} & {*measured}:
+        caveat += (
+            "Rows of entities, of identifiers that leaked and of records with one are drawn with what many people "
+            "share, and judged without it. "
+        )
+    if whole:
+        caveat += (
+            "Real records nobody used stand in the place of the synthetic text: what they hold of the training part is "
+            "what any real text of this kind holds, common values and phrases."
+        )
+    caveat = caveat.strip()
     return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
 
 

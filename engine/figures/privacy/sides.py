@@ -12,12 +12,17 @@ from engine.figures import palette
 EQUAL = "train_equal"
 NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
 SYMBOLS = {"train": "circle", EQUAL: "circle-open", "holdout": "square", "baseline": "diamond-open"}
+Look = tuple[str, str]  # colour, symbol
 Row = tuple[str, float | None, float | None, float | None]  # its name; share with its interval, None: not measured
 
 
-def add_dots(plot: go.Figure, side: str, rows: Sequence[Row]) -> None:
-    """Draw one side's shares in per cent with their intervals; what was not measured is said in its place."""
-    colour = palette.REFERENCES[side]
+def add_dots(plot: go.Figure, side: str, rows: Sequence[Row], look: Look | None = None) -> None:
+    """Draw one side's shares in per cent with their intervals; what was not measured is said in its place.
+
+    Args:
+        look: colour and symbol, where they are others than the side's own.
+    """
+    colour, symbol = look or (palette.REFERENCES[side], SYMBOLS[side])
     ends = [
         (value or 0.0, value or 0.0 if low is None else low, value or 0.0 if high is None else high)
         for _, value, low, high in rows
@@ -27,7 +32,7 @@ def add_dots(plot: go.Figure, side: str, rows: Sequence[Row]) -> None:
         orientation="h", mode="markers+text", name=NAMES[side],
         text=["not measured" if value is None else "" for _, value, _, _ in rows],
         textposition="middle right", textfont_size=10, cliponaxis=False,
-        marker={"color": colour, "symbol": SYMBOLS[side], "size": 10,
+        marker={"color": colour, "symbol": symbol, "size": 10,
                 "opacity": [0 if value is None else 1 for _, value, _, _ in rows]},
         error_x={"type": "data", "symmetric": False, "thickness": 1.5, "color": colour,
                  "array": [100 * (high - value) for value, _, high in ends],

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from engine.corpus.text.folding import folded
 from engine.dp.guarantee import Kind
 from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.verdict import leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
 from engine.release.policy.policy import Policy, Rule
+from engine.release.policy.remedies import SET_ASIDE, Claim, Making, cost, unexamined
+from engine.release.policy.remedies import remedy as remedy_of
 from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.policy.waivers import NEVER, Waiver, basis_of
 
@@ -29,6 +32,7 @@ KIND_SAYS: dict[Kind, str] = {
     "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
 }  # fmt: skip
+BREAKS = ("guarantee", "epsilon", "unmeasured")  # facts of the run that no decision on its records changes
 PRIVACY_COUNTS = {"pipp": "strict_pipp", "pipp_direct": "strict_pipp_direct"}  # without what many people share
 
 
@@ -49,7 +53,8 @@ class GateFacts:
     intruder trial does, None where none was drawn.
     `examination` says which one the findings are of. `held` says whether the corpus' decisions and marks are those that
     the audit log tells of, None where nobody looked; `run_held` says so of the run, its texts and its findings, and
-    `run_earlier` that an earlier edition made it, which told the log of none of these.
+    `run_earlier` that an earlier edition made it, which told the log of none of these. `making` says how the run was
+    made, as far as it decides over what would help.
     """
 
     approved: int
@@ -75,6 +80,12 @@ class GateFacts:
     run_held: bool | None = None
     run_earlier: bool = False
     run_stale: bool = False
+    making: Making = field(default_factory=Making)
+
+    @property
+    def claim(self) -> Claim:
+        """What the run proves."""
+        return Claim(self.guarantee_kind, self.epsilon, self.delta, self.units)
 
 
 SAYS_WHAT = "The Ledger page says under Audit log what was changed, as “audit --verify” does."
@@ -112,6 +123,18 @@ def waivable(policy: Policy, line: RuleVerdict) -> bool:
     )  # fmt: skip
 
 
+def out_of_reach(policy: Policy, line: RuleVerdict) -> bool:
+    """Return whether no decision on records, signature or waiver can turn this line: the run itself breaks it."""
+    if line.passed is not False or line.met or waivable(policy, line):
+        return False
+    return bool(line.finding) or line.rule in BREAKS
+
+
+def in_order(policy: Policy, lines: Iterable[RuleVerdict]) -> tuple[RuleVerdict, ...]:
+    """Return lines as they are read: first what no decision can turn, then in the policy's order."""
+    return tuple(sorted(lines, key=lambda line: not out_of_reach(policy, line)))
+
+
 def basis(policy: Policy, line: RuleVerdict, examination: str, sample: str = "") -> str:
     """Return the digest of what a waiver of this line is given for, after this examination.
 
@@ -141,9 +164,10 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
         return _line(rule, None, True, f"There is nothing to leak: {_in_words(str(why))}.")
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
-        return _line(rule, None, None, _why(main, other))
+        line = _line(rule, None, None, _why(main, other))
+        return replace(line, remedy=SET_ASIDE) if facts.making.aside == 0 and _compares(rule) else line
     if rule.comparator == "measured":
-        return _measured(rule, main.value, findings)
+        return _measured(rule, main.value, findings, facts)
     value = _compared(rule, main, other)
     if value is None:
         return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
@@ -153,7 +177,15 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     end = {"at most": "upper", "at least": "lower"}[rule.comparator]
     basis = f"{what}, {end} end of its 95% interval" if rule.uses == "interval end" else what
     said = f"{basis}: {show(rule.finding, value)}; {rule.comparator} {show(rule.finding, rule.threshold)} is allowed."
-    return _line(rule, value, passed, said if passed else said + _at_equal_sizes(rule, findings))
+    if passed:
+        return _line(rule, value, True, said)
+    line = _line(rule, value, False, said + _at_equal_sizes(rule, findings))
+    return replace(line, remedy=remedy_of(rule, findings, facts.claim, facts.making))
+
+
+def _compares(rule: Rule) -> bool:
+    """Return whether a rule takes what was set aside for its measure."""
+    return "holdout" in (rule.reference, rule.above)
 
 
 def _at_equal_sizes(rule: Rule, findings: Sequence[Finding]) -> str:
@@ -179,24 +211,31 @@ def _needed(kinds: Sequence[str]) -> str:
     return f"Needed is one of: {', '.join(kinds)}."
 
 
-def _measured(rule: Rule, value: float, findings: Sequence[Finding]) -> RuleVerdict:
+def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same.
 
-    Where Privacy begins with a narrower count of the same, that stands first.
+    What Privacy leads with on the same stands first; where that is no more than chance gives, the number is not marked.
     """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
-    shown = show(rule.finding, value) + (f" ({title[:1].lower()}{title[1:]})" if title else "")
+    shown = show(rule.finding, value)
+    lead = leading(findings, rule.finding, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
     first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
-    if first is not None and _finite(first.value):
-        shown = (
-            f"{show(first.name, first.value)} as Privacy counts, and {show(rule.finding, value)} with what many people "
-            "share, which this rule goes by"
+    if lead is not None and lead.brief and lead.level != "unknown":
+        brief = lead.brief.partition(": ")[2].rstrip(".")
+        shared = ", with what many people share too" if lead.finding != rule.finding else ""
+        outcome = f"Measured: {brief}. This rule goes by {shown} against all that was used{shared}."
+    elif first is not None and _finite(first.value) and show(first.name, first.value) != shown:
+        outcome = (
+            f"Measured: {show(first.name, first.value)} as Privacy counts, and {shown} with what many people share, "
+            "which this rule goes by."
         )
+    else:
+        outcome = f"Measured: {shown}{f' ({title[:1].lower()}{title[1:]})' if title else ''}."
     if rule.high_from is None or value < rule.high_from:
-        return _line(rule, value, True, f"Measured: {shown}.")
-    outcome = (
-        f"Measured: {shown}. That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
-    )
+        return _line(rule, value, True, outcome)
+    if lead is not None and (lead.level == "chance" or lead.nothing):
+        return _line(rule, value, True, f"{outcome} That is no more than chance gives.")
+    outcome += f" That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
     return replace(_line(rule, value, True, outcome), high=True)
 
 
@@ -331,9 +370,10 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
     elif facts.stale:
         said = "Spans or settings changed after the run was made."
+    door = unexamined(facts.claim, facts.making) or "make the run again, and let that output leave unexamined"
     remedy = (
-        "Run the method again, with another seed where it draws no noise, and let that output leave unexamined; or "
-        "choose a policy with measurements, whose card says that the statement holds before selection."
+        f"{door[:1].upper()}{door[1:]}{cost(facts.claim, facts.making)}; or choose a policy with measurements, whose "
+        "card says that the statement holds before selection."
     )
     return fact_line(
         "unmeasured",

@@ -79,7 +79,7 @@ CALLS: dict[str, dict[str, Right]] = {
     )
     | _each(REVIEW, "accept_same decide decide_alike mark_reviewed set_note take undo")
     | _each(MANAGE, "set_detector_settings use_gold"),
-    "runs": _each(READ, "all approval_counts get lowest_pending_risk notes pending_below script")
+    "runs": _each(READ, "all approval_counts get highest_approved_risk lowest_pending_risk notes pending_below script")
     | _each(REVEAL, "diagnostics lineage synthetic synthetic_frame")
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),

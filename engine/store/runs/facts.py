@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from engine.errors import NotFoundError
+from engine.store.budget import lines as ledger_lines
+from engine.store.budget import reservations
 from engine.store.budget.ledger import Ledger
 from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
@@ -23,7 +25,7 @@ from engine.store.session import Session
 from engine.store.views import RunSummary
 
 if TYPE_CHECKING:
-    from engine.release import GateFacts, Missed, Policy
+    from engine.release import GateFacts, Making, Missed, Policy
 
 WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
 
@@ -76,7 +78,35 @@ class Facts:
             held=not held.of_corpus(self.session, run.corpus_id, anew=anew),
             run_held=not runs_held.of_run(self.session, run_id, anew=anew),
             run_earlier=runs_held.earlier(self.session, run_id),
+            making=self._making(run),
         )
+
+    def _making(self, run: RunSummary) -> Making:
+        """Return how a run was made, as far as it decides over what would help."""
+        from engine.methods import get_method
+        from engine.release import Making
+
+        spec = get_method(run.method).spec
+        corpus = self.ledger.corpora.get(run.corpus_id)
+        return Making(
+            writes="keeps" if spec.keeps_text else "rewrites" if spec.one_to_one else "new",
+            used=corpus.units - corpus.holdout_units,
+            aside=corpus.holdout_units,
+            people=corpus.unit != "record",
+            share=self._taken(run) if run.guarantee.kind == "dp" and run.guarantee.epsilon else None,
+        )
+
+    def _taken(self, run: RunSummary) -> float | None:
+        """Return which part of the limit a run's reservation took, None where the ledger has no line of it."""
+        with self.session.db.read() as connection:
+            lines = ledger_lines.read(connection, reservations.population_of(connection, run.corpus_id)).lines
+        before = 0.0
+        for line in lines:
+            after = line.body.get("share_after")
+            if line.run_id == run.id and line.kind == "reserve":
+                return None if after is None else max(0.0, after - before)
+            before = before if after is None else after
+        return None
 
     def _missed(self, corpus_id: str) -> Missed | None:
         """Return what the corpus' latest spot check says, None where none was drawn."""

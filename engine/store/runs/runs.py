@@ -209,6 +209,15 @@ class Runs:
             found = connection.execute(query).scalar_one_or_none()
         return None if found is None else float(found)
 
+    def highest_approved_risk(self, run_id: str) -> float | None:
+        """Return the highest risk of an approved record, None where none has a risk."""
+        query = select(func.max(synthetic.c.risk)).where(
+            synthetic.c.run_id == run_id, synthetic.c.approval == "approved"
+        )
+        with self.session.db.read() as connection:
+            found = connection.execute(query).scalar_one_or_none()
+        return None if found is None else float(found)
+
     def approval_counts(self, run_id: str) -> dict[str, int]:
         """Return how many records are pending, approved and rejected."""
         query = select(synthetic.c.approval, func.count()).where(synthetic.c.run_id == run_id)

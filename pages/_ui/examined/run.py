@@ -30,6 +30,16 @@ QUICK = mark(
     "words are missing, and can be measured later. Times are of two processor cores."
 )
 
+CLOSES = mark(
+    "Examining looks at private text: afterwards this run can no longer leave under “Proof alone”, which takes a run "
+    "that nobody has examined."
+)
+
+
+def closes(run: engine.RunSummary) -> str:
+    """Return what the first examination of a run with a proof takes from it; empty where it takes nothing."""
+    return tr(CLOSES) if run.guarantee.kind == "dp" and run.examined_at is None else ""
+
 
 def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
     """Return the chosen finished run, or stop the page with what is missing."""
@@ -219,6 +229,8 @@ def choices(
             args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
             **only(engine.Right.MANAGE),
         )
+    if closes(run):
+        st.caption(closes(run))
     if explained:
         st.caption(tr(QUICK))
 

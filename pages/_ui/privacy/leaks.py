@@ -82,7 +82,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         st.markdown(lead)
     st.markdown(
         f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
-        "same words. Some would stand there by chance too (places, dates, stock phrases); the box above says how many."
+        "same words, identifiers or eight words in a row. Some would stand there by chance too (places, dates, stock "
+        "phrases). The box above counts private values in any way of writing, and says how many are chance."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]

@@ -15,6 +15,7 @@ from pages._ui.texts import plain
 COLUMNS = ("excess", "train", "holdout", "baseline")  # what goes beyond chance leads
 ALONE = ("none", "baseline")  # what is said of the synthetic text by itself
 RATE = "_tpr01"
+WHOLE = "privacy.shares.whole"
 MISSING = "No leakage was measured in this run."
 
 
@@ -22,7 +23,11 @@ def figure(sides: Sequence[Examined]) -> None:
     """Draw shares with their intervals."""
     from engine.figures.privacy.privacy import leak_shares
 
-    figures = [leak_shares(side.findings) for side in sides]
+    whole = st.toggle(
+        "Beside it the whole training part, and real records", key=WHOLE, persist_state="session",
+        help="The whole part is met more often by its size alone; what counts is the part as large as the holdout.",
+    )  # fmt: skip
+    figures = [leak_shares(side.findings, whole=whole) for side in sides]
     privacy_beside.draw(figures, [side.name for side in sides], key="privacy.shares", missing=MISSING)
 
 

@@ -137,8 +137,13 @@ def why_not(
         return f"{reason}{more}", numbers
     not_met = f"Not for more readers ({wider.title}): the rule “{first.title}” is not met."
     if first.reference == ABOVE and first.value is not None:  # its sentence is one of many numbers
-        return f"{not_met}{more}", first.sentence
-    return f"{not_met} {first.sentence}{more}", ""
+        return f"{not_met}{helps(first)}{more}", first.sentence
+    return f"{not_met} {first.sentence}{helps(first)}{more}", ""
+
+
+def helps(rule: engine.RuleVerdict) -> str:
+    """Return what would turn a rule, as Release says it too."""
+    return f" What would help: {rule.remedy}" if rule.remedy else ""
 
 
 def not_shown(
@@ -164,27 +169,19 @@ def not_shown(
     equal = next((f for f in side.findings if f.name == f"{rule.finding}{EXCESS}" and f.reference == "holdout"), None)
     people = corpus.unit != "record"
     aside = count_of(corpus.holdout_units, "person", "people") if people else count_of(corpus.holdout_units, "record")
-    units, verb = "people" if people else "records", "was" if corpus.holdout_units == 1 else "were"
+    units = "people" if people else "records"
     used = corpus.units - corpus.holdout_units
     numbers = (
         f"Rule “{rule.title}”: {used:,} {units} used, beside {aside} set aside: the difference is {share(value)}, by "
         f"its 95% interval up to {share(worst)}; the limit is {share(limit)}."
     )
-    if value <= limit:
-        why = f"only {aside} {verb} set aside, too few to measure the difference closely enough."
-    elif equal is not None and equal.low is not None and equal.high is not None and equal.high <= limit:
-        why = (
-            f"only {aside} {verb} set aside, and the rule holds all {used:,} that were used against them, of whom more "
-            "stands in a text by chance too."
-        )
+    if value > limit:
+        if equal is None or equal.low is None or equal.high is None or equal.high > limit:
+            return "", ""
         numbers += (
             f" Of equally many on both sides it is {share(equal.value)} ({share(equal.low)} to {share(equal.high)})."
         )
-    else:
-        return "", ""
-    proof = ", or the policy “Proof alone”, which rests on the proof" if side.run.guarantee.kind == "dp" else ""
-    reason = f"Cannot be shown safe for more readers ({wider.title}): {why}"
-    return f"{reason} What would help: more {units} set aside{proof}.", numbers
+    return f"For more readers ({wider.title}) this cannot be shown either way. {rule.remedy}", numbers
 
 
 def _answer(found: engine.Audience) -> tuple[str, str]:

@@ -8,15 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 import engine
-from pages._ui.language import mark, tr, trn
+from pages._ui.language import mark, tr
 from pages._ui.language.words import date_pattern
 from pages._ui.parts import once
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import barred
 from pages._ui.sign_in.settings import current
-from pages._ui.states import act, notice
+from pages._ui.states import act
 from pages._ui.texts import plain, when
 
+JUST = "release.just"  # the release that was made in this session last
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 WORDS = ("title", "source", "contact", "licence", "purpose", "recipient")
 KEPT = ("source", "contact", "licence", "recipient")  # offered again with the next release of a corpus
@@ -163,10 +164,4 @@ def release(
                     sign_key=Path(key) if key else None, **card_words()),
     )  # fmt: skip
     if made is not None:
-        notice(
-            trn(
-                "{n} record released. The files are under Releases of this run.",
-                "{n} records released. The files are under Releases of this run.",
-                made.records,
-            )
-        )
+        st.session_state[JUST] = made.id

@@ -15,9 +15,11 @@ from pages._ui.language import mark, tr, trn
 from pages._ui.parts import once
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
+from pages._ui.release.made import download, latest
+from pages._ui.release.policy import closed_by
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
-from pages._ui.texts import number, plain, significant, when
+from pages._ui.texts import decimal, number, plain, significant, when
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -55,7 +57,7 @@ def draw(
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
-                line, help_ = _line(verdict)
+                line, help_ = _line(verdict, policy)
                 st.markdown(line, help=help_)
                 said = [plain(policy.title), plain(run_label(workspace, run))]
                 said.append(
@@ -73,11 +75,14 @@ def draw(
                     st.progress(decided / total, text=" · ".join(said))
                 else:
                     st.markdown(f":small[{' · '.join(said)}]")
+            made = latest(workspace, run)
+            if made is not None:
+                download(workspace, made, f"release.zip.dock.{made.id}")
             if st.button(
                 tr("Internal preview"),
                 icon=":material/visibility:",
                 key="release.preview",
-                type="primary" if inside else "secondary",
+                type="primary" if inside and made is None else "secondary",
                 disabled=not total or lacks(engine.Right.REVEAL),
                 on_click=act,
                 args=(workspace.releases.note_preview, run.id),
@@ -86,7 +91,7 @@ def draw(
                 preview.show(workspace, run.id, total)
             pressed = st.button(
                 tr("Build release"),
-                type="secondary" if inside else "primary",
+                type="secondary" if inside or made is not None else "primary",
                 icon=":material/inventory_2:",
                 key="release.build",
                 disabled=not verdict.passed or not chosen_formats() or lacks(engine.Right.RELEASE),
@@ -94,18 +99,16 @@ def draw(
     if pressed:
         # a second press beside the question takes it away no more than a press outside it does
         ask = st.dialog(tr("Release these records?"), dismissible=False)(_confirm)
-        ask(workspace, run, policy, signed, counts["approved"], verdict)
+        ask(workspace, run, policy, signed, counts, verdict)
     else:
         once.rearm("release.build")
 
 
-def _line(verdict: engine.Verdict) -> tuple[str, str | None]:
+def _line(verdict: engine.Verdict, policy: engine.Policy) -> tuple[str, str | None]:
     """Return the gate's state with the first thing that stands in its way, and what would help."""
     if not verdict.passed:
-        first = verdict.open_rules()[0]
-        return tr(":orange[:material/lock: **Closed**]. Not met: “{rule}”", rule=plain(first.title)), plain(
-            first.remedy
-        )
+        why, first = closed_by(verdict, policy)
+        return tr(":orange[:material/lock: **Closed**]. {why}", why=why), plain(first.remedy)
     if not chosen_formats():
         return tr(":orange[:material/lock: **Choose at least one file format**]"), None
     waived = verdict.waived_rules()
@@ -150,7 +153,7 @@ def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
 
 
 def _confirm(
-    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int,
+    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, counts: dict[str, int],
     verdict: engine.Verdict,
 ) -> None:  # fmt: skip
     """Say what leaves, to whom it may go, what was measured of it and what cannot be undone, and ask once."""
@@ -159,11 +162,18 @@ def _confirm(
         trn(
             "**{n} record** of the run {which}, under “{policy}”.",
             "**{n} records** of the run {which}, under “{policy}”.",
-            approved,
+            counts["approved"],
             which=which,
             policy=plain(policy.title),
         )
     )
+    risk, stay = workspace.runs.highest_approved_risk(run.id), counts["rejected"] + counts["pending"]
+    among = [
+        tr("The highest risk among them is {risk}.", risk=decimal(risk, 2)) if risk is not None
+        else tr("None of them has a risk: the run was not examined."),
+        trn("{n} record stays here.", "{n} records stay here.", stay) if stay else tr("None stays here."),
+    ]  # fmt: skip
+    st.markdown(" ".join(among))
     st.caption(plain(policy.sentence))
     high = verdict.high_rules()
     if high:

@@ -14,7 +14,8 @@ import streamlit as st
 import engine
 from engine import BUNDLE_FILES, VERIFY_COMMANDS
 from pages._ui.language import tr, trn
-from pages._ui.sign_in.closed import barred, closed
+from pages._ui.release.bundle import JUST
+from pages._ui.sign_in.closed import barred, closed, lacks
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain, when
 
@@ -58,6 +59,42 @@ def releases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         )
 
 
+def latest(workspace: engine.Workspace, run: engine.RunSummary) -> engine.ReleaseSummary | None:
+    """Return the release that this session made last, where it is of this run and was not withdrawn."""
+    made = (one for one in workspace.releases.all(run.corpus_id) if one.id == st.session_state.get(JUST))
+    return next((one for one in made if one.run_id == run.id and not one.revoked), None)
+
+
+def just(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Say that a release was made a moment ago, and hand it out at once."""
+    made = latest(workspace, run)
+    if made is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="release.just.box"):
+        st.success(
+            trn("{n} record released.", "{n} records released.", made.records), icon=":material/check_circle:",
+            width="stretch",
+        )  # fmt: skip
+        download(workspace, made, f"release.zip.just.{made.id}", primary=False)
+
+
+def download(workspace: engine.Workspace, made: engine.ReleaseSummary, key: str, *, primary: bool = True) -> None:
+    """Draw the download of a release as one file; nothing for whose role it is not."""
+    if lacks(engine.Right.REVEAL):
+        return
+    st.download_button(
+        tr("Download as one zip"),
+        data=partial(workspace.releases.archive, made.id),
+        file_name=f"{made.id}.zip",
+        mime="application/zip",
+        key=key,
+        type="primary" if primary else "secondary",
+        icon=":material/folder_zip:",
+        on_click="ignore",
+        help=tr("Every file is checked again before it is handed out"),
+    )
+
+
 def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy: str) -> None:
     with st.container(border=True, key=f"release.made.{release.id}"):
         state = f" · :red-badge[{tr('withdrawn')}]" if release.revoked else ""
@@ -82,17 +119,7 @@ def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy
         if closed(tr("The files of a release")):
             return
         with st.container(horizontal=True):
-            st.download_button(
-                tr("Download as one zip"),
-                data=partial(workspace.releases.archive, release.id),
-                file_name=f"{release.id}.zip",
-                mime="application/zip",
-                key=f"release.zip.{release.id}",
-                type="primary",
-                icon=":material/folder_zip:",
-                on_click="ignore",
-                help=tr("Every file is checked again before it is handed out"),
-            )
+            download(workspace, release, f"release.zip.{release.id}")
             _withdraw(workspace, release)
         with st.expander(tr("Single files"), key=f"release.files.{release.id}", icon=":material/draft:"):
             _files(workspace, release)

@@ -8,14 +8,19 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import GATE_EXAMINE, POLICY_OF
+from engine import GATE_EXAMINE, POLICY_OF, gate_order, out_of_reach
 from pages._ui.current import choose_run, run_label
+from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
 from pages._ui.navigation import go
 from pages._ui.release import waivers as release_waivers
+from pages._ui.sign_in.visitor import may
+from pages._ui.states import act
 from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
+OF = "release.policy.of"  # the corpus that the choice is for
+READERS = "researchers"  # who will receive the text, where Plan was opened and nobody changed its answer
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
 STATES = {
     True: (":material/check_circle:", mark("met"), "green"),
@@ -26,12 +31,61 @@ WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
 HIGH = (":material/warning:", mark("measured, high"), "orange")
 
 
-def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
-    """Draw the picker and return the chosen policy; at first that of the readers who were named on Plan."""
+def named(workspace: engine.Workspace, corpus_id: str) -> str:
+    """Return the policy of the readers that stand on Plan for a corpus, empty where nobody was there yet."""
+    known = workspace.plan.remembered(corpus_id)
+    return POLICY_OF.get(_readers(known), "") if set(known) - {"policy", "policy_for"} else ""
+
+
+def _readers(known: engine.JSONObject) -> str:
+    """Return who will receive the text, as Plan shows it: its first answer stands until there is another."""
+    return str(known.get("recipients") or READERS)
+
+
+def standing(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
+    """Return the policy a run of this corpus is held against: as chosen here, else that of the readers on Plan.
+
+    What was chosen is kept with the corpus, until other readers are named on Plan.
+    """
     policies = {policy.id: policy for policy in workspace.releases.policies()}
-    if st.session_state.get(CHOICE) not in policies:
-        named = POLICY_OF.get(str(workspace.plan.remembered(corpus_id).get("recipients")), "")
-        st.session_state[CHOICE] = named if named in policies else next(iter(policies))
+    chosen = st.session_state.get(CHOICE)
+    if chosen in policies and st.session_state.get(OF) in (None, corpus_id):
+        return policies[chosen]
+    known = workspace.plan.remembered(corpus_id)
+    kept = str(known.get("policy") or "") if known.get("policy_for") == _readers(known) else ""
+    wanted = (one for one in (kept, named(workspace, corpus_id)) if one in policies)
+    return policies[next(wanted, next(iter(policies)))]
+
+
+def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy) -> str:
+    """Return in one sentence where the policy comes from that stands."""
+    of_plan = named(workspace, corpus_id)
+    if policy.id == of_plan:
+        answered = workspace.plan.remembered(corpus_id).get("recipients")
+        return (
+            tr("As answered on Plan.") if answered
+            else tr("As Plan assumes while nobody has answered there who will receive the text.")
+        )  # fmt: skip
+    other = next((one for one in workspace.releases.policies() if one.id == of_plan), None)
+    if other is not None:
+        return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
+    if policy.id == "exploratory":
+        return tr("Nobody has said on Plan who will receive the text: this policy is for looking inside the team.")
+    return ""
+
+
+def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
+    """Draw the picker and return the chosen policy; at first that of the readers who stand on Plan."""
+    policies = {policy.id: policy for policy in workspace.releases.policies()}
+    st.session_state[CHOICE] = standing(workspace, corpus_id).id
+    st.session_state[OF] = corpus_id
+
+    def keep() -> None:
+        if may(engine.Right.MANAGE):  # else it stands for this session
+            known = workspace.plan.remembered(corpus_id)
+            said = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
+            act(workspace.plan.remember, corpus_id, {**known, **said})
+
     chosen = st.radio(
         tr("Policy"),
         list(policies),
@@ -40,10 +94,29 @@ def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
         horizontal=True,
         persist_state="session",
         label_visibility="collapsed",
+        on_change=keep,
     )
     policy = policies[chosen or next(iter(policies))]
-    st.caption(plain(policy.sentence))
+    st.caption(" ".join(part for part in (plain(policy.sentence), whence(workspace, corpus_id, policy)) if part))
     return policy
+
+
+def reachable(verdict: engine.Verdict, policy: engine.Policy) -> bool:
+    """Return whether decisions can open the gate: the run itself breaks no rule."""
+    return not any(out_of_reach(policy, line) for line in verdict.rules)
+
+
+def closed_by(verdict: engine.Verdict, policy: engine.Policy) -> tuple[str, engine.RuleVerdict]:
+    """Return what keeps the gate shut in a few words, and the first rule of those that do."""
+    first, *others = gate_order(policy, verdict.open_rules())
+    waits = any(line.rule == "current" and line.passed is None for line in verdict.rules)
+    if waits and not out_of_reach(policy, first):
+        return tr("Not examined yet"), next(line for line in verdict.rules if line.rule == "current")
+    if not others:
+        return tr("Not met: “{rule}”", rule=plain(first.title)), first
+    return trn(
+        "Not met: “{rule}” and {n} more", "Not met: “{rule}” and {n} more", len(others), rule=plain(first.title)
+    ), first
 
 
 def check_list(
@@ -101,6 +174,10 @@ def check_list(
     behind = [line for line in to_read if line is not shut] if shut and policy.requirements.whole_output else []
     if shut and behind:  # under a policy of proof alone nothing else helps a run that has none
         to_read = [shut]
+    never = [line for line in to_read if out_of_reach(policy, line)]
+    if never:
+        _never(workspace, never, policy, run)
+        to_read = [line for line in to_read if line not in never]
     if to_read:
         with st.container(border=True, key="release.checklist", gap="small"):
             for line in sorted(to_read, key=lambda line: (line.met, line.passed is True, not line.high)):
@@ -121,6 +198,20 @@ def check_list(
                 _line(workspace, line, policy, run)
 
 
+def _never(
+    workspace: engine.Workspace, lines: list[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
+) -> None:
+    """Draw the rules that the run itself breaks, under the sentence that no decision here changes that."""
+    with st.container(border=True, key="release.never", gap="small"):
+        st.markdown(tr(":red[:material/block:] **This policy cannot be met by this run, whatever you approve.**"))
+        widest = workspace.releases.audience(run.id).policy
+        if widest is not None and not policy.requirements.whole_output:
+            said = tr("The widest policy that its measurements meet is “{policy}”.", policy=plain(widest.title))
+            st.caption(said)
+        for line in lines:
+            _line(workspace, line, policy, run)
+
+
 def _waiting(
     workspace: engine.Workspace, lines: list[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
@@ -136,6 +227,8 @@ def _waiting(
             ):  # fmt: skip
                 choose_run(run.id)
                 go("privacy")
+        if examined_run.closes(run):
+            st.caption(examined_run.closes(run))
         for line in lines:
             _line(workspace, line, policy, run, helped=True)
 

@@ -6,6 +6,8 @@ moves to another record when rows change.
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -22,6 +24,7 @@ from pages._ui.texts import count_of, decimal, number, plain
 
 SIZE = 25
 HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
+USUAL, LOW, STEP = 0.2, 0.5, 0.05  # risk at which approving together begins, up to where it may, and its step
 LINES = 80  # characters of a text that its three lines in the table hold, however the words break
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
@@ -32,8 +35,10 @@ ICONS = {
 }
 
 
-def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
-    """Draw the station for one run."""
+def draw(
+    workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int], *, helps: bool = True
+) -> None:  # fmt: skip
+    """Draw the station for one run; `helps`: whether approving can open the gate."""
     total, known = sum(counts.values()), bool(run.examined_at)
     st.markdown(
         tr(
@@ -71,7 +76,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
                 st.error(
                     tr("This record equals a record of the corpus. It cannot leave."), icon=":material/content_copy:"
                 )
-            _one(workspace, run, rows.iloc[ids.index(chosen)], ids)
+            _one(workspace, run, rows.iloc[ids.index(chosen)], ids, helps and not run.stale)
 
 
 def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset[str]:
@@ -161,8 +166,8 @@ def _beginning(text: str) -> str:
     return line if len(line) <= LINES else f"{line[:LINES].rstrip()} …"
 
 
-def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, ids: list[str]) -> None:
-    """Draw one record in full with its decision buttons."""
+def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, ids: list[str], helps: bool) -> None:
+    """Draw one record in full with its decision buttons; approving is the next step where it `helps`."""
     record = str(row["record_id"])
     place = ids.index(record)
     risk = "" if pd.isna(row["risk"]) else f" · {tr('risk {risk}', risk=number(float(row['risk'])))}"
@@ -182,7 +187,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
     )
     with st.container(horizontal=True, gap="xsmall"):  # in one line beside the table
         for label, state, shortcut, kind in (
-            (mark("Approve"), "approved", "A", "secondary" if run.stale else "primary"),
+            (mark("Approve"), "approved", "A", "primary" if helps else "secondary"),
             (mark("Reject"), "rejected", "X", "secondary"),
             (mark("Undecide"), "pending", "U", "tertiary"),
         ):
@@ -246,11 +251,14 @@ def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[
         if barred(tr("Approving records"), engine.Right.APPROVE):
             return
         st.markdown(tr("Look at the riskiest records first. Then approve what is left below a risk you accept."))
-        limit = slider(tr("Risk at most"), 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
-        fitting = workspace.runs.pending_below(run.id, limit)
         lowest = workspace.runs.lowest_pending_risk(run.id)
+        limit = slider(tr("Risk at most"), 0.0, 1.0, begin(lowest), STEP, key=f"release.limit.{run.id}")
+        fitting = workspace.runs.pending_below(run.id, limit)
         if lowest is not None:
-            st.caption(tr("The lowest risk of an undecided record is {lowest}.", lowest=decimal(lowest, 2)))
+            said = tr("The lowest risk of an undecided record is {lowest}.", lowest=decimal(lowest, 2))
+            if lowest > LOW:
+                said += " " + tr("None that is left is of low risk: decide on each by itself.")
+            st.caption(said)
         everything = counts["pending"]
         with st.container(horizontal=True):
             st.button(
@@ -282,6 +290,17 @@ def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[
             if run.examined_at
             else tr("This run was not examined, so no record has a risk yet. Examine it on the Privacy page first.")
         )
+
+
+def begin(lowest: float | None) -> float:
+    """Return the risk at which approving together begins: one that holds some record, but never a high one.
+
+    Args:
+        lowest: risk of an undecided record, in [0, 1]; None where none has one.
+    """
+    if lowest is None or lowest > LOW:
+        return USUAL
+    return min(LOW, max(USUAL, math.ceil(round(lowest / STEP, 6)) * STEP))
 
 
 def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:

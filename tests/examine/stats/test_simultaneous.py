@@ -73,7 +73,7 @@ def test_where_no_attack_works_it_is_said_what_cannot_be_ruled_out(areas, rate: 
     assert sentence.level == "unsure"
     assert sentence.nothing is nothing
     highest = max(look.high for look in judge(table))
-    assert f"with so few records {100 * highest:.1f}% of pairs cannot be ruled out." in sentence.text
+    assert f"with so few records one could be right in up to {100 * highest:.1f}% of pairs unseen" in sentence.text
 
 
 def test_greyed_and_blind_attacks_are_not_judged() -> None:
