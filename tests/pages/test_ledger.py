@@ -177,8 +177,8 @@ def test_a_trial_and_a_waiver_are_named_by_their_run():
 
 def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
     line = json.dumps({
-        "groups": {"privacy": "5" * 64, "utility": "6" * 64}, "findings": 285, "corpus": "c-abcdefghij", "end": "7" * 64,
-        "epsilon": 0.1234567, "changed": [],
+        "groups": {"privacy": "5" * 64, "utility": "6" * 64}, "findings": 285, "corpus": "c-abcdefghij",
+        "end": "7" * 64, "epsilon": 0.1234567, "changed": [],
     })  # fmt: skip
     names = {"c-abcdefghij": "Letters"}
     assert ledger_names.details(line, names) == "findings: 285, corpus: Letters, epsilon: 0.1235"
