@@ -96,12 +96,12 @@ def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     view = workspace.ledger.of(corpus.id)
     if view.unknown_since is None and not view.questions:
         return
-    what = "what was spent elsewhere?" if view.unknown_since is not None else "are these people known already?"
+    what = "What was spent elsewhere?" if view.unknown_since is not None else "Are these people known already?"
     with st.container(key=f"home.asked.{corpus.id}", gap=None):
-        if st.button(f"Answer the ledger: {what} · {plain(corpus.name)}", key=f"home.asked.go.{corpus.id}",
-                     type="tertiary", icon=":material/receipt_long:"):  # fmt: skip
+        if st.button(f"Answer the ledger · {plain(corpus.name)}", key=f"home.asked.go.{corpus.id}", type="tertiary",
+                     icon=":material/receipt_long:"):  # fmt: skip
             _leave(workspace, corpus, "ledger")
-        st.caption("Until then no run with a proof can start.")
+        st.caption(f"{what} Until it is answered no run with a proof can start.")
 
 
 def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:

@@ -66,26 +66,21 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     if not view.unbounded:
         st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(3, min_column_width=200):
-        st.metric(
-            "Limit, ε",
-            f"{view.limit_epsilon:g}",
-            border=True,
-            help=_limit_help(view),
-            **since.beside(view.limit_epsilon),
-        )
-        st.metric(
+        since.metric("Limit, ε", f"{view.limit_epsilon:g}", view.limit_epsilon, note=_limit_help(view))
+        since.metric(
             "Total that can be stated, ε" if view.unbounded else "A next run may claim, ε",
             "none" if view.unbounded else _left(view),
-            border=True,
-            help="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
+            None if view.unbounded else view.remaining_epsilon,
+            note="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
-            **since.beside(None if view.unbounded else view.remaining_epsilon),
         )
-        st.metric(
-            "Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.",
-            **since.beside(None if view.unbounded or view.no_total else view.total_epsilon),
-        )  # fmt: skip
+        since.metric(
+            "Drawn so far, ε",
+            total(view),
+            None if view.unbounded or view.no_total else view.total_epsilon,
+            note="All mechanism outputs composed, at the limit's δ.",
+        )
     if not view.unbounded:
         st.caption("Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before.")
     if said := more_than_limit(view):

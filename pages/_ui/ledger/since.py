@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import streamlit as st
 
@@ -86,8 +85,11 @@ def _enter(workspace: engine.Workspace, corpus_id: str, epsilon: float, delta: f
         st.toast(said, icon=":material/check_circle:")
 
 
-def beside(epsilon: float | None) -> dict[str, Any]:
-    """Return what stands beside an ε as a metric: the certainty that it allows, nothing where there is no ε."""
-    if not epsilon or epsilon <= 0:
-        return {}
-    return {"delta": f"10% → {sure(epsilon)}", "delta_color": "off", "delta_arrow": "off"}
+def beside(epsilon: float | None) -> str | None:
+    """Return what stands beside an ε: the certainty that it allows; None where there is no ε."""
+    return f"10% → {sure(epsilon)}" if epsilon and epsilon > 0 else None
+
+
+def metric(label: str, value: str, epsilon: float | None, *, note: str) -> None:
+    """Draw an ε, written as `value`, with the certainty that it allows and a note as its help."""
+    st.metric(label, value, beside(epsilon), delta_color="off", delta_arrow="off", border=True, help=note)
