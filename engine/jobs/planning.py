@@ -374,8 +374,10 @@ def _changed(before: JSONObject, after: JSONObject) -> str:
     """Return which answers changed, from what to what; of one that is none of the program's own words, that it did."""
 
     def said(value: JSON) -> str:
-        if value is None or isinstance(value, bool | int | float):
-            return "nothing" if value is None else {True: "yes", False: "no"}.get(value, f"{value:g}")
+        if isinstance(value, bool):  # before the numbers, of which it is one
+            return "yes" if value else "no"
+        if value is None or isinstance(value, int | float):
+            return "nothing" if value is None else f"{value:g}"
         return value if isinstance(value, str) and OWN_WORD.fullmatch(value) else "other"
 
     return "; ".join(

@@ -40,7 +40,7 @@ def ask(
     return percent / 100
 
 
-def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: int, *, is_people: bool) -> None:
+def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: float, *, is_people: bool) -> None:
     """Say how many are set aside of how many, and whether measuring can show more than that text is for inside."""
     aside = round(every * percent / 100)
     about = {"some": number(aside), "every": number(every)}
