@@ -136,6 +136,9 @@ def test_every_change_of_a_setting_stands_in_the_log_and_its_value_does_not(work
     workspace.plan.remember(corpus.id, {"epsilon": 4.0, "method": "dp-topics", "note": "Zoe Falk", "beside": True})
     detail = json.loads(workspace.audit.lines(limit=1, corpus_id=corpus.id)["detail"].iloc[0])
     assert detail["changed"] == "beside: nothing → yes; epsilon: 2 → 4; note: nothing → other", "and nothing typed"
+    workspace.plan.remember(corpus.id, {"epsilon": 1.0, "method": "dp-topics", "note": "Zoe Falk", "beside": False})
+    detail = json.loads(workspace.audit.lines(limit=1, corpus_id=corpus.id)["detail"].iloc[0])
+    assert detail["changed"] == "beside: yes → no; epsilon: 4 → 1", "a one is no yes"
 
 
 def test_a_name_that_is_set_stands_in_the_log_under_the_one_before(workspace):
