@@ -14,7 +14,7 @@ from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.examine.stats.intervals import wilson
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
-from engine.figures.privacy.sides import EQUAL, add_dots, rows_of_sides
+from engine.figures.privacy.sides import EQUAL, Row, add_dots, rows_of_sides
 
 SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
 SIDES = ("train", EQUAL, "holdout", "baseline")
@@ -40,7 +40,7 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         drawn = [n for n in measured if whole or side == "holdout" or (n in cut) == (side == EQUAL)]
         sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in drawn]
         if any(found is not None for _, found in sided):
-            rows = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
+            rows: list[Row] = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
             add_dots(plot, side, rows, STRONG if side == EQUAL else FAINT if side == "train" and cut else None)
     height = 76 if whole else 52
     styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + height * max(1, len(measured)))

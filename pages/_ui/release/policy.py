@@ -83,7 +83,7 @@ def choose(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
     def keep() -> None:
         if may(engine.Right.MANAGE):  # else it stands for this session
             known = workspace.plan.remembered(corpus_id)
-            said = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
+            said: engine.JSONObject = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
             act(workspace.plan.remember, corpus_id, {**known, **said})
 
     chosen = st.radio(
