@@ -10,6 +10,7 @@ Privacy posture: results are counts of words and positions, never words.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,11 @@ from engine.corpus.text.runs import Report, quiet
 from engine.corpus.text.words import WordTable
 
 MOST = 500
+BLOCK = 5_000_000  # words of candidate texts looked at together: of all words of a million texts, what is alive at once
 
-Positions = NDArray[np.int64]
+WIDEST = int(np.iinfo(np.int32).max)  # words of a reference whose positions fit; of more, halves are looked at
+
+Positions = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -34,19 +38,18 @@ class _Alive:
     def kept(self, mask: NDArray[np.bool_]) -> _Alive:
         return _Alive(self.words, self.ends, self.at[mask], self.codes[mask])
 
-    def grown(self, width: int, words: int) -> tuple[_Alive, Positions]:
+    def grown(self, width: int, words: int) -> tuple[_Alive, NDArray[np.int64]]:
         """Return those that have a word after `width`, and (their words so far, that word) as one number."""
         left = self.kept(self.at + width < self.ends[self.at])
-        return left, left.codes * words + left.words.ids[left.at + width]
+        return left, left.codes.astype(np.int64) * words + left.words.ids[left.at + width]
 
     def numbered(self, codes: Positions) -> _Alive:
         return _Alive(self.words, self.ends, self.at, codes)
 
 
 def _all(words: WordTable) -> _Alive:
-    return _Alive(
-        words, np.repeat(words.offsets[1:], words.counts), np.arange(len(words.ids)), words.ids.astype(np.int64)
-    )
+    ends = np.repeat(words.offsets[1:].astype(np.int32), words.counts)
+    return _Alive(words, ends, np.arange(len(words.ids), dtype=np.int32), words.ids)
 
 
 def longest_runs(
@@ -59,8 +62,20 @@ def longest_runs(
         report: told (width, most) once a step.
         most: longer runs count as this many.
     """
+    if len(reference.ids) > WIDEST and reference.size > 1:
+        halves = np.array_split(np.arange(reference.size), 2)
+        first, second = (longest_runs(candidate, reference.take(half), report, most) for half in halves)
+        return np.maximum(first, second)
+    blocks = np.unique(candidate.offsets[:-1] // BLOCK, return_index=True)[1].tolist()
+    if len(blocks) < 2:
+        return _longest(candidate, reference, report, most)
+    rows = [np.arange(low, high) for low, high in pairwise([*blocks, candidate.size])]
+    return np.concatenate([_longest(candidate.take(some), reference, report, most) for some in rows])
+
+
+def _longest(candidate: WordTable, reference: WordTable, report: Report, most: int) -> NDArray[np.int64]:
     result = np.zeros(candidate.size, np.int64)
-    text_of = np.repeat(np.arange(candidate.size), candidate.counts)
+    text_of = np.repeat(np.arange(candidate.size, dtype=np.int32), candidate.counts)
     ours, theirs = _all(candidate), _all(reference)
     words = 1 + int(max(ours.codes.max(initial=0), theirs.codes.max(initial=0)))
     codes = words
@@ -78,7 +93,10 @@ def longest_runs(
         place = np.searchsorted(distinct, wanted)
         place[place == codes] = 0
         equal = distinct[place] == wanted if codes else np.zeros(len(wanted), bool)
-        ours, theirs = ours.numbered(inverse), theirs.kept(equal).numbered(place[equal])
+        ours, theirs = (
+            ours.numbered(inverse.astype(np.int32)),
+            theirs.kept(equal).numbered(place[equal].astype(np.int32)),
+        )
     return result
 
 

@@ -45,10 +45,9 @@ Numbers = NDArray[np.float64]
 def examine_near_copies(prepared: Prepared) -> Part:
     """Return shares of near copies and longest shared runs, each against train, holdout and baseline, and the pairs."""
     part = Part()
-    sketches = {name: _sketch(prepared, name) for name in ("synthetic", "train", "holdout")}
     size = min(len(prepared.train), len(prepared.holdout))
     small = sample_units(prepared.train.units, size, prepared.seed, "equal size")
-    _copies(prepared, sketches, small, part)
+    _copies(prepared, small, part)
     _runs(prepared, small, part)
     return part
 
@@ -68,9 +67,9 @@ def _sketch(prepared: Prepared, name: str) -> Sketch:
     return sketch(side.texts.tolist(), lambda done, total: prepared.report(f"{STAGE}: {name}", done, total))
 
 
-def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.int64], part: Part) -> None:
+def _copies(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     """Add the shares of near copies, the table of pairs, and a signal a synthetic record."""
-    made, train, holdout = sketches["synthetic"], sketches["train"], sketches["holdout"]
+    made, train, holdout = (_sketch(prepared, name) for name in ("synthetic", "train", "holdout"))
 
     def pairs(ours: Sketch, theirs: Sketch, step: int) -> NearPairs:
         prepared.report(STAGE, step, 3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
+from engine.examine.repeats import longest_run
 from engine.examine.repeats.longest_run import common_run, longest_runs
 from engine.examine.repeats.near_copies_scores import near_pairs, sketch
 
@@ -91,7 +92,12 @@ def brute_run(a: list[int], b: list[int]) -> int:
     )
 
 
-def test_longest_runs_are_those_of_brute_force() -> None:
+@pytest.mark.parametrize(
+    ("block", "widest"), [(longest_run.BLOCK, longest_run.WIDEST), (7, 10**9), (10**9, 9), (5, 40)]
+)
+def test_longest_runs_are_those_of_brute_force(monkeypatch, block: int, widest: int) -> None:
+    monkeypatch.setattr(longest_run, "BLOCK", block)
+    monkeypatch.setattr(longest_run, "WIDEST", widest)
     rng = np.random.default_rng(1)
     vocabulary = Vocabulary()
     texts = [" ".join(rng.choice(list("abcd"), rng.integers(0, 16))) for _ in range(60)]
