@@ -190,6 +190,7 @@ def test_no_key_is_lost_and_each_is_answered_at_once(server, tab, hand, load):
     workspace, corpus = opened(server, page)
     with busy(load):
         type_keys(page, KEYS)
+        stored(page, 120)  # and the texts that the keys led to are there: a key on one that is not yet waits for it
         answers = page.locator(".desk").first.evaluate(ANSWERS, BACK_AND_FORTH)
         stored(page, 120)
     hand.press(KEYS + BACK_AND_FORTH)
