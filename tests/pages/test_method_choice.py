@@ -131,7 +131,7 @@ def test_a_card_says_what_the_last_run_took(seeded, visit, decks):
 def test_what_a_release_would_end_stands_in_its_own_line(seeded):
     workspace = seeded.open()
     unproven, proven = (workspace.plan.draft(seeded.corpus, name, count=20) for name in ("filter", "aug-pe"))
-    assert "would end every ε claim" in dock.consequence(unproven)
+    assert "no total of privacy loss can be promised" in dock.consequence(unproven)
     assert dock.consequence(proven) == ""
     assert "unbounded" not in dock.cost(unproven)
     assert "no budget is spent" in dock.cost(unproven)

@@ -24,7 +24,7 @@ def figure(sides: Sequence[Examined]) -> None:
     from engine.figures.privacy.privacy import leak_shares
 
     whole = st.toggle(
-        "Beside it the whole training part, and real records", key=WHOLE, persist_state="session",
+        "Beside it the whole training part, and real records", key=WHOLE, persist_state="session", wrap=True,
         help="The whole part is met more often by its size alone; what counts is the part as large as the holdout.",
     )  # fmt: skip
     figures = [leak_shares(side.findings, whole=whole) for side in sides]
