@@ -20,7 +20,6 @@ from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that the choice is for
-READERS = "researchers"  # who will receive the text, where Plan was opened and nobody changed its answer
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
 STATES = {
     True: (":material/check_circle:", mark("met"), "green"),
@@ -32,14 +31,13 @@ HIGH = (":material/warning:", mark("measured, high"), "orange")
 
 
 def named(workspace: engine.Workspace, corpus_id: str) -> str:
-    """Return the policy of the readers that stand on Plan for a corpus, empty where nobody was there yet."""
-    known = workspace.plan.remembered(corpus_id)
-    return POLICY_OF.get(_readers(known), "") if set(known) - {"policy", "policy_for"} else ""
+    """Return the policy of the readers that a person named on Plan; empty where nobody did: no answer is assumed."""
+    return POLICY_OF.get(_readers(workspace.plan.remembered(corpus_id)), "")
 
 
 def _readers(known: engine.JSONObject) -> str:
-    """Return who will receive the text, as Plan shows it: its first answer stands until there is another."""
-    return str(known.get("recipients") or READERS)
+    """Return who will receive the text, as answered on Plan; empty where nobody did."""
+    return str(known.get("recipients") or "")
 
 
 def standing(workspace: engine.Workspace, corpus_id: str) -> engine.Policy:
@@ -61,11 +59,7 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy) -
     """Return in one sentence where the policy comes from that stands."""
     of_plan = named(workspace, corpus_id)
     if policy.id == of_plan:
-        answered = workspace.plan.remembered(corpus_id).get("recipients")
-        return (
-            tr("As answered on Plan.") if answered
-            else tr("As Plan assumes while nobody has answered there who will receive the text.")
-        )  # fmt: skip
+        return tr("As answered on Plan.")
     other = next((one for one in workspace.releases.policies() if one.id == of_plan), None)
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
