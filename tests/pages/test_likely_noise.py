@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from engine.examine.values.shared import COLUMNS, TABLE
+from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.review import values as review_values
 from tests.store.span_tables import add_span
 
@@ -47,3 +48,30 @@ def test_nothing_is_offered_where_nothing_was_set_aside(seeded, visit):
     set_aside(seeded.open(), seeded, found=False)
     app = visit("review", **{"review.view": review_values.VIEW})
     assert not [box for box in app.checkbox if box.key == review_values.NOISE]
+
+
+def test_a_mark_that_names_nobody_leads_to_its_value_in_review(seeded, visit):
+    workspace = seeded.open()
+    app = visit("privacy", **{"privacy.view": "Leaks", "privacy.run": seeded.run})
+    (menu,) = [one for one in app.get("menu_button") if one.label == "No identifier"]
+    record = str(menu.key).rsplit(".", 1)[1]
+    text = str(workspace.runs.synthetic(seeded.run, ids=[record]).iloc[0]["text"])
+    values = privacy_leaks.values_of(text, privacy_leaks.of_record(workspace, seeded.run, record))
+    assert values
+    assert all(value in " ".join(text.split()) for value in values)
+    value = list(values)[1]
+    menu.click(value).run()
+    assert not app.exception
+    assert app.title[0].value == "Review"
+    assert app.session_state["review.view"] == review_values.VIEW
+    (table,) = (frame.value for frame in app.dataframe if "value" in frame.value)
+    assert len(table)
+    assert all(value.casefold() in str(one).casefold() for one in table["value"])
+
+
+def test_a_finding_leads_to_the_decisions_on_its_records(seeded, visit):
+    app = visit("privacy", **{"privacy.run": seeded.other})
+    app.button(key=f"privacy.release.{seeded.other}").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Release"
+    assert app.selectbox(key="release.run").value == seeded.other

@@ -13,19 +13,23 @@ import streamlit as st
 
 import engine
 from engine import show_measure, too_wide
-from pages._ui.navigation import go, page_only
+from pages._ui.navigation import page_only
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.review import values as review_values
 from pages._ui.sign_in.closed import closed
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, label_name
+from pages._ui.texts import count_of, label_name, plain
 
 SIZE = 20
 SHORTEST_REASON = 10
 REVEALED = "privacy.revealed"
 SECONDS = 60  # how long the private side stays open
 COPY_HUE = 5
+NO_IDENTIFIER = (
+    "Was a phrase of the trade taken for an identifier? Choose it: Review shows it with all its places, where one "
+    "decision lets it stay. What was measured is out of date then."
+)
 COLUMNS = ["record_id", "kind", "reference", "identifier_type", "entity", "words"]
 
 
@@ -133,8 +137,7 @@ def shared(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         )
         if st.button("See them in Review", icon=":material/rate_review:", key=f"privacy.shared.{run.id}",
                      **page_only("review")):  # fmt: skip
-            st.session_state.update({"review.view": review_values.VIEW, review_values.NOISE: True})
-            go("review")
+            review_values.look_at(noise=True)
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:
@@ -206,7 +209,29 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, record: str) -> No
             args=(workspace.runs.approve, run.id, [record], "rejected"),
             kwargs={"done": "The record is rejected: it will not be released."},
         )
+        _no_identifier(run, record, str(rows.iloc[0]["text"]), own)
     _private_side(workspace, run, record, own)
+
+
+def values_of(text: str, leaks: pd.DataFrame) -> dict[str, str]:
+    """Return the marked values of a synthetic text, each with its type, in the order in which they stand."""
+    found = leaks[leaks["kind"] == "entity"] if len(leaks) else leaks
+    places = sorted((int(row.start), int(row.end), str(row.label)) for row in found.itertuples(index=False))
+    return {" ".join(text[start:end].split()): label_name(label) for start, end, label in places}
+
+
+def _no_identifier(run: engine.RunSummary, record: str, text: str, leaks: pd.DataFrame) -> None:
+    """Draw the way from a mark that names nobody to its decision in Review."""
+    values = values_of(text, leaks)
+    if not values:
+        return
+    value = st.menu_button(
+        "No identifier", list(values), key=f"privacy.no_identifier.{run.id}.{record}", icon=":material/label_off:",
+        format_func=lambda one: plain(f"{one} ({values[one]})"),
+        **{"help": NO_IDENTIFIER, **page_only("review")},
+    )  # fmt: skip
+    if value is not None:
+        review_values.look_at(value)
 
 
 def marks(text: str, leaks: pd.DataFrame, *, side: str = "") -> list[Mark]:

@@ -10,6 +10,8 @@ import streamlit as st
 import engine
 from engine import Sentence, privacy_verdict, ranked_sentences, show_measure
 from pages._ui.corpus import called
+from pages._ui.current import choose_run
+from pages._ui.navigation import go, page_only
 from pages._ui.parts import loading
 from pages._ui.privacy.data import Examined
 from pages._ui.sign_in.closed import lacks
@@ -106,10 +108,25 @@ def _head(
                         "The numbers of this rule", key=f"privacy.head.numbers.{side.run.id}", type="compact"
                     ):
                         st.caption(plain(called.said(noun, numbers)))
-        st.caption(
-            "By the policies of the Release page. These answers assume that a person approves each record, signs, and "
-            "rejects originals and long copies."
-        )
+        with st.container(horizontal=True, vertical_alignment="center", key="privacy.head.next"):
+            st.caption(
+                "By the policies of the Release page. These answers assume that a person approves each record, signs, "
+                "and rejects originals and long copies.",
+                width="stretch",
+            )
+            _next(sides, readers)
+
+
+def _next(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None:
+    """Draw the way on from one run: where its records are decided on; none where its text may go nowhere."""
+    if len(sides) != 1 or readers[0].policy is None or sides[0].run.stale:
+        return
+    if st.button(
+        "Decide on the records", key=f"privacy.release.{sides[0].run.id}", icon=":material/fact_check:",
+        **page_only("release"),
+    ):  # fmt: skip
+        choose_run(sides[0].run.id)
+        go("release")
 
 
 def why_not(

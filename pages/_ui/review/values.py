@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ import engine
 from engine import LABELS
 from pages._ui import states
 from pages._ui.language import mark, tr, translator, trn
+from pages._ui.navigation import go
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.texts import count_of, label_name, label_names, number
 
@@ -100,6 +101,16 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     pager(total, key=PAGER, size=SIZE, counted=count_of(total, "value"))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
     _bulk(workspace, corpus.id, chosen, places)
+
+
+def look_at(value: str = "", *, noise: bool = False) -> NoReturn:
+    """Leave for this view with its filters set: one value, or the likely noise only."""
+    st.session_state.update({
+        "review.view": VIEW, "review.values.search": value, NOISE: noise, "review.values.labels": [],
+        "review.values.state": next(iter(STATES)),
+    })  # fmt: skip
+    st.session_state.pop(PAGER, None)
+    go("review")
 
 
 def likely_noise(workspace: engine.Workspace, corpus_id: str) -> set[str]:
