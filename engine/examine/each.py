@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 
 from engine.examine.findings.findings import Reference
 from engine.examine.prepare import Prepared
+from engine.examine.samples import sample_units
 
 NAME = "each"
+MOST = 20_000  # outputs whose values are kept: a million of each measure would be gigabytes
+KEPT = "each output"  # in `Prepared.kept`: which outputs these are
 COLUMNS = ["name", "reference", "item", "unit", "value"]
 
 
@@ -21,6 +24,9 @@ def each_output(
     rows: NDArray[np.int64] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return the table `each` of one measure, for `Part.tables`; none where outputs do not name their records.
+
+    Of more than `MOST` values it holds those of a sample of units, the same for each such measure and, as far as they
+    have the same units, for every run of a corpus.
 
     Args:
         prepared: the examination.
@@ -34,11 +40,18 @@ def each_output(
     synthetic = prepared.synthetic
     if not prepared.one_to_one or synthetic.lineage is None:
         return {}
-    kept = np.arange(len(synthetic)) if rows is None else rows
+    kept, taken = np.arange(len(synthetic)) if rows is None else rows, np.asarray(values, np.float64)
+    if len(kept) > MOST:
+        if KEPT not in prepared.kept:
+            chosen = np.zeros(len(synthetic), bool)
+            chosen[sample_units(synthetic.units, MOST, prepared.seed, KEPT)] = True
+            prepared.kept[KEPT] = chosen
+        among = prepared.kept[KEPT][kept]
+        kept, taken = kept[among], taken[among]
     return {
         NAME: pd.DataFrame(
             {"name": name, "reference": reference, "item": synthetic.lineage[kept], "unit": synthetic.units[kept],
-             "value": np.asarray(values, np.float64)},
+             "value": taken},
             columns=COLUMNS,
         )
     }  # fmt: skip

@@ -56,6 +56,25 @@ def test_nothing_is_kept_where_outputs_do_not_name_their_records(given):
     assert each_output(prepare(dataclasses.replace(given, synthetic=half)), "readable", "none", np.ones(60)) == {}
 
 
+def test_of_many_outputs_a_sample_of_units_is_kept(given, monkeypatch):
+    whole = {name: rows.set_index("item")["value"] for name, rows in examine_run(given).tables["each"].groupby("name")}
+    monkeypatch.setattr("engine.examine.each.MOST", 20)
+    table = examine_run(given).tables["each"]
+    kept = {name: set(rows["item"]) for (name, _), rows in table.groupby(["name", "reference"])}
+    assert {len(items) for items in kept.values()} == {20}
+    assert len({frozenset(items) for items in kept.values()}) == 1  # the same for every measure
+    assert all(rows.nunique() == 10 for _, rows in table.groupby("name")["unit"])  # whole people
+    for name, rows in table.groupby("name"):
+        assert (rows.set_index("item")["value"] == whole[name][rows["item"]]).all()
+    other = dataclasses.replace(given, synthetic=given.synthetic.iloc[10:].reset_index(drop=True))
+    again = set(examine_run(other).tables["each"]["item"])
+    before = next(iter(kept.values()))
+    assert before - set(given.train["record_id"][:10]) <= again  # runs share what they can share
+    prepared = prepare(given)
+    few = each_output(prepared, "closeness", "train", np.arange(15.0), np.arange(15))["each"]
+    assert few["value"].tolist() == list(range(15))  # a part that looks at few has chosen already
+
+
 def test_two_examinations_are_paired(given):
     changed = given.synthetic["text"].where(np.arange(60) >= 30, "Something else was said here about the weather.")
     other = dataclasses.replace(given, synthetic=given.synthetic.assign(text=changed))

@@ -25,6 +25,7 @@ _CHUNK_PAIRS = 100_000
 _SEED = 20_240_229
 
 Signatures = npt.NDArray[np.uint32]
+BandKeys = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,14 @@ def band_rows(threshold: float, permutations: int = PERMUTATIONS, recall: float 
 def candidate_pairs(
     a: Signatures, b: Signatures, rows: int, chunk_pairs: int = 2_000_000
 ) -> Iterator[tuple[PositionArray, PositionArray]]:
-    """Yield (indices in a, indices in b) of pairs that agree in some band; each pair once."""
-    keys_a, keys_b = _band_keys(a, rows), _band_keys(b, rows)
+    """Yield (indices in a, indices in b) of pairs whose signatures agree in some band; each pair once."""
+    yield from agreeing_pairs(band_keys(a, rows), band_keys(b, rows), chunk_pairs)
+
+
+def agreeing_pairs(
+    keys_a: BandKeys, keys_b: BandKeys, chunk_pairs: int = 2_000_000
+) -> Iterator[tuple[PositionArray, PositionArray]]:
+    """Yield (indices in a, indices in b) of pairs whose keys are the same in some band; each pair once."""
     for band in range(keys_a.shape[1]):
         order = np.argsort(keys_b[:, band], kind="stable")
         column = keys_b[order, band]
@@ -151,13 +158,13 @@ def jaccard(sets_a: ShingleSets, sets_b: ShingleSets, i: PositionArray, j: Posit
     return result
 
 
-def _band_keys(signature: Signatures, rows: int) -> UintArray:
-    """Return one 64-bit key a band, uint64 (n, bands)."""
+def band_keys(signature: Signatures, rows: int) -> BandKeys:
+    """Return one key a band, uint32 (n, bands): few keys are the same by chance, and those pairs are looked at too."""
     bands = signature.shape[1] // rows
     keys = np.zeros((len(signature), bands), dtype=np.uint64)
     for row in range(rows):
         keys = mix(keys + signature[:, row : bands * rows : rows].astype(np.uint64) + np.uint64(1))
-    return keys
+    return (keys >> np.uint64(32)).astype(np.uint32)
 
 
 def _whole(words: UintArray) -> int:

@@ -21,7 +21,7 @@ from engine.examine.prepare import Prepared
 from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import parts_of, share_excess
-from engine.examine.values.leaks import NO_HOLDOUT, equal_size
+from engine.examine.values.leaks import MOST_ROWS, NO_HOLDOUT, equal_size
 
 NAME = "verbatim_8gram"
 
@@ -103,5 +103,6 @@ def _copied(prepared: Prepared, reference: Side, name: Reference, part: Part) ->
         "record_id": synthetic.record_ids[copied], "reference": name, "longest_words": longest[copied].astype(int),
         "share_of_words": covered[copied],
     })  # fmt: skip
-    part.add(Part(tables={"leaks": spans.assign(reference=name), "verbatim": table}))
+    shown = np.sort(np.argsort(-spans["words"].to_numpy(), kind="stable")[:MOST_ROWS])
+    part.add(Part(tables={"leaks": spans.iloc[shown].assign(reference=name), "verbatim": table}))
     return copied

@@ -22,7 +22,14 @@ from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.prepare import NEAR_DUPLICATES, Prepared
 from engine.examine.repeats.longest_run import common_run, longest_runs
-from engine.examine.repeats.near_copies_scores import SHINGLE_WORDS, NearPairs, Sketch, near_pairs, sketch
+from engine.examine.repeats.near_copies_scores import (
+    SHINGLE_WORDS,
+    Groups,
+    NearPairs,
+    near_pairs,
+    near_pairs_in_blocks,
+    sketch,
+)
 from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import highest_excess, parts_of, share_excess
@@ -62,21 +69,36 @@ class _Levels:
     baseline: Numbers
 
 
-def _sketch(prepared: Prepared, name: str) -> Sketch:
-    side: Side = getattr(prepared, name)
-    return sketch(side.texts.tolist(), lambda done, total: prepared.report(f"{STAGE}: {name}", done, total))
+@dataclass(frozen=True)
+class _Found:
+    """The distinct texts of the three sides, and the near pairs of synthetic and real ones."""
+
+    made: Groups
+    train: Groups
+    holdout: Groups
+    to_train: NearPairs
+    to_holdout: NearPairs
+    real: NearPairs
+
+
+def _pairs(prepared: Prepared) -> _Found:
+    """Return the near pairs; the training texts pass by in blocks, and all hashes are gone afterwards."""
+
+    def told(name: str) -> Callable[[int, int], None]:
+        return lambda done, total: prepared.report(f"{STAGE}: {name}", done, total)
+
+    made = sketch(prepared.synthetic.texts.tolist(), told("synthetic"))
+    holdout = sketch(prepared.holdout.texts.tolist(), told("holdout"))
+    to_holdout = near_pairs(made, holdout, prepared.check)
+    train, (to_train, real) = near_pairs_in_blocks((made, holdout), prepared.train.texts.tolist(), told("train"))
+    return _Found(made.groups, train, holdout.groups, to_train, to_holdout, real)
 
 
 def _copies(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     """Add the shares of near copies, the table of pairs, and a signal a synthetic record."""
-    made, train, holdout = (_sketch(prepared, name) for name in ("synthetic", "train", "holdout"))
-
-    def pairs(ours: Sketch, theirs: Sketch, step: int) -> NearPairs:
-        prepared.report(STAGE, step, 3)
-        return near_pairs(ours, theirs, report=lambda done, total: prepared.check())
-
-    to_train, to_holdout = pairs(made, train, 0), pairs(made, holdout, 1)
-    real = pairs(holdout, train, 2)
+    found = _pairs(prepared)
+    made, train, holdout = found.made, found.train, found.holdout
+    to_train, to_holdout, real = found.to_train, found.to_holdout, found.real
     levels = _Levels(to_train.best(made), to_train.best(made, train.holds(small)), to_holdout.best(made),
                      real.best(holdout))  # fmt: skip
     ours = _by_tenth(prepared, prepared.train, small, lambda rows: to_train.best(made, train.holds(rows)))
@@ -172,7 +194,7 @@ def _triple(
     ]  # fmt: skip
 
 
-def _keep_duplicates(prepared: Prepared, real: NearPairs, train: Sketch, holdout: Sketch) -> None:
+def _keep_duplicates(prepared: Prepared, real: NearPairs, train: Groups, holdout: Groups) -> None:
     """Leave word which records have a near-duplicate on the other side, so that nobody looks for them again."""
     close = real.jaccard >= DUPLICATE
     sides = []
@@ -184,7 +206,7 @@ def _keep_duplicates(prepared: Prepared, real: NearPairs, train: Sketch, holdout
 
 
 def _pair_rows(
-    prepared: Prepared, name: str, pairs: NearPairs, made: Sketch, reference: Sketch
+    prepared: Prepared, name: str, pairs: NearPairs, made: Groups, reference: Groups
 ) -> list[tuple[object, ...]]:
     """Return the closest pairs of each synthetic record: ids, similarities, and where the longest shared run lies."""
     side: Side = getattr(prepared, name)

@@ -8,6 +8,8 @@ Privacy posture: results are record ids and code-point offsets.
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +18,7 @@ from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 
 MAX_SOURCES = 16
+BLOCK = 500_000  # windows that match looked at together: of a million texts there may be ten millions
 COLUMNS = ["record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end", "words"]
 
 
@@ -26,23 +29,28 @@ def copied_spans(synthetic: Side, reference: Side, index: WindowIndex) -> pd.Dat
     """
     positions, slots = matching_windows(synthetic.words, index)
     ours, theirs = synthetic.words, reference.words
-    text_of = np.searchsorted(ours.offsets, positions, side="right") - 1
-    rows: list[tuple[str, str, str, int, int, int, int, int]] = []
+    found = array("i")  # seven numbers a passage
     covered, current = -1, -1
-    for position, slot, text in zip(positions.tolist(), slots.tolist(), text_of.tolist(), strict=True):
-        if text == current and position + index.width <= covered:
-            continue
-        wanted = None if synthetic.lineage is None else synthetic.lineage[text]
-        source, length = _best_source(ours, text, position, slot, index, reference, wanted)
-        current, covered = text, position + length
-        first = int(index.positions[source])
-        source_text = int(np.searchsorted(theirs.offsets, first, side="right") - 1)
-        rows.append(
-            (synthetic.record_ids[text], reference.record_ids[source_text], "verbatim",
-             int(ours.starts[position]), int(ours.ends[position + length - 1]),
-             int(theirs.starts[first]), int(theirs.ends[first + length - 1]), length)
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS)
+    for low in range(0, len(positions), BLOCK):
+        block = positions[low : low + BLOCK]
+        text_of = np.searchsorted(ours.offsets, block, side="right") - 1
+        for position, slot, text in zip(
+            block.tolist(), slots[low : low + BLOCK].tolist(), text_of.tolist(), strict=True
+        ):
+            if text == current and position + index.width <= covered:
+                continue
+            wanted = None if synthetic.lineage is None else synthetic.lineage[text]
+            source, length = _best_source(ours, text, position, slot, index, reference, wanted)
+            current, covered = text, position + length
+            first = int(index.positions[source])
+            source_text = int(np.searchsorted(theirs.offsets, first, side="right") - 1)
+            found.extend(
+                (text, source_text, int(ours.starts[position]), int(ours.ends[position + length - 1]),
+                 int(theirs.starts[first]), int(theirs.ends[first + length - 1]), length)
+            )  # fmt: skip
+    rows, sources, *numbers = np.array(found, np.int64).reshape(-1, 7).T
+    columns = (synthetic.record_ids[rows], reference.record_ids[sources], "verbatim", *numbers)
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), columns=COLUMNS)
 
 
 def _best_source(

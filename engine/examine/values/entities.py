@@ -153,7 +153,7 @@ def _words_between(words: WordTable, row: int, start: int, end: int) -> tuple[in
 
 @dataclass(frozen=True)
 class Matches:
-    """Occurrences of entities in texts: int arrays (m,) `text`, `entity`, word positions `first` and `last`."""
+    """Occurrences of entities, by text: int arrays (m,) `text`, `entity`, word positions `first` and `last`."""
 
     text: NDArray[np.int32]
     entity: NDArray[np.int32]
@@ -161,12 +161,22 @@ class Matches:
     last: NDArray[np.int32]
 
     @cached_property
-    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which entity stands in which text, each pair once, by text: text (p,), entity (p,)."""
+    def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Which entity stands in which text, each pair once, by text, then entity: text (p,), entity (p,)."""
         many = int(self.entity.max()) + 1 if len(self.entity) else 1
-        pairs = np.unique(self.text.astype(np.int64) * many + self.entity)
-        text, entity = np.divmod(pairs, many)
-        return text, entity
+        texts, entities = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        for part in self.blocks():
+            pairs = np.unique(self.text[part].astype(np.int64) * many + self.entity[part])
+            text, entity = np.divmod(pairs, many)
+            texts.append(text.astype(np.int32))
+            entities.append(entity.astype(np.int32))
+        return np.concatenate(texts), np.concatenate(entities)
+
+    def blocks(self) -> list[slice]:
+        """Return stretches of the matches, each of whole texts; of a million texts there are some ten millions."""
+        texts = int(self.text[-1]) + 1 if len(self.text) else 0
+        cuts = np.searchsorted(self.text, np.append(np.arange(0, texts, BLOCK), texts)).tolist()
+        return [slice(low, high) for low, high in pairwise(cuts)]
 
 
 def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
@@ -236,13 +246,24 @@ def context_shares(matches: Matches, sources: NDArray[np.object_], index: Entity
     """Return, for each text, the share of its source record's entities that it contains; NaN where there are none."""
     row_of = {record: row for row, record in enumerate(index.record_ids)}
     source = np.array([-1 if name is None else row_of.get(name, -1) for name in sources], np.int64)
+    texts, entities = matches.pairs
+    blocks = np.arange(0, len(source), BLOCK)
+    cuts = np.searchsorted(texts, np.append(blocks, len(source))).tolist()
+    shares = [np.empty(0)]
+    for begin, (low, high) in zip(blocks.tolist(), pairwise(cuts), strict=True):
+        there = (texts[low:high].astype(np.int64) - begin) * max(1, len(index)) + entities[low:high]
+        shares.append(_shares(there, source[begin : begin + BLOCK], index))
+    return np.concatenate(shares)
+
+
+def _shares(there: NDArray[np.int64], source: NDArray[np.int64], index: EntityIndex) -> NDArray[np.float64]:
+    """Return the same for a few texts, of which `there` says which hold which: text times entities plus entity."""
     rows, own = index.rows_held
     begins, ends = np.searchsorted(rows, source), np.searchsorted(rows, source, side="right")
     counts = np.where(source < 0, 0, ends - begins)
     text = np.repeat(np.arange(len(source)), counts)
     at = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(len(text))
     wanted = text * max(1, len(index)) + own[at]
-    there = matches.pairs[0] * max(1, len(index)) + matches.pairs[1]
     place = np.searchsorted(there, wanted)
     held = np.zeros(len(wanted), bool)
     inside = place < len(there)
@@ -262,10 +283,7 @@ def leak_table(
     Args:
         aside: bool array (m,), entities that are left out. most: rows; direct ones that few units share are kept first.
     """
-    left = np.flatnonzero(~aside[matches.entity])
-    number = matches.entity[left]
-    order = np.lexsort((index.holders[number], ~index.direct[number]))[:most]
-    kept = np.sort(left[order])
+    kept = _foremost(matches, index, aside, most)
     text, number = matches.text[kept], matches.entity[kept]
     mark = _first_marks(index, number, None if synthetic.lineage is None else synthetic.lineage[text])
     columns = (
@@ -279,6 +297,28 @@ def leak_table(
         for name, column in zip(LEAK_COLUMNS, columns, strict=True)
     }
     return pd.DataFrame(made)
+
+
+def _foremost(matches: Matches, index: EntityIndex, aside: NDArray[np.bool_], most: int) -> NDArray[np.int64]:
+    """Return at most so many matches, in their order; direct entities come first, then those that few units share."""
+    holders = index.holders
+    _, rank = np.unique(np.where(index.direct, 0, 1 + holders.max(initial=0)) + holders, return_inverse=True)
+    rank = np.where(aside, -1, rank.reshape(-1)).astype(np.int32)
+    many = np.zeros(int(rank.max(initial=-1)) + 1, np.int64)
+    for part in matches.blocks():
+        of = rank[matches.entity[part]]
+        many += np.bincount(of[of >= 0], minlength=len(many))
+    before = np.cumsum(many) - many  # matches of better ranks
+    found = [np.empty(0, np.int64)]
+    for part in matches.blocks():
+        of = rank[matches.entity[part]]
+        at = np.flatnonzero(of >= 0)
+        at = at[before[of[at]] < most]
+        found.append(at + part.start)
+    kept = np.concatenate(found)
+    last = rank[matches.entity[kept]] == np.count_nonzero(before < most) - 1
+    over = max(0, len(kept) - most)  # all of the last rank
+    return np.delete(kept, np.flatnonzero(last)[int(last.sum()) - over :])
 
 
 def _first_marks(

@@ -40,6 +40,7 @@ from engine.json_types import JSON
 MATCHING = "word sequences, ignoring case, punctuation and spacing"
 KINDS = (("", "all"), ("_direct", "direct"))
 MOST_ROWS = 100_000
+MOST_PAIRS = 2_000_000  # of a text and an entity that are summed at once
 MOST_TEXTS = 20_000  # synthetic records that the excess is taken by, as many as the strict meter's
 NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
 NO_HOLDOUT = "the corpus has no holdout record: import it with a holdout"
@@ -201,7 +202,7 @@ def _excess(prepared: Prepared) -> list[Finding]:
 def _seen(matches: Matches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which value stands in which text, each pair once: value (p,), text (p,)."""
     text, value = matches.pairs
-    return value, text
+    return value.astype(np.int64), text.astype(np.int64)
 
 
 def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:
@@ -278,7 +279,11 @@ def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[
     share = 1.0 / np.maximum(1, train.holders)
 
     def count(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
-        kept = mask[entity]
-        return np.bincount(text[kept], weights=share[entity[kept]], minlength=size).astype(np.float64)
+        weighed = share * mask
+        found = np.zeros(size)
+        for low in range(0, len(text), MOST_PAIRS):
+            part = slice(low, low + MOST_PAIRS)
+            found += np.bincount(text[part], weights=weighed[entity[part]], minlength=size)
+        return found
 
     return {"direct": count(direct), "rare": count(rare & ~direct)}

@@ -8,7 +8,7 @@ import pytest
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.repeats import longest_run
 from engine.examine.repeats.longest_run import common_run, longest_runs
-from engine.examine.repeats.near_copies_scores import near_pairs, sketch
+from engine.examine.repeats.near_copies_scores import near_pairs, near_pairs_in_blocks, sketch
 
 TEN = "one two three four five six seven eight nine ten"  # six shingles of five words
 
@@ -33,16 +33,16 @@ def shingles(text: str) -> set[tuple[str, ...]]:
 )
 def test_similarity_by_hand(text: str, similarity: float) -> None:
     made, reference = sketch([text]), sketch(["other words that stand here", TEN, ""])
-    assert near_pairs(made, reference).best(made).tolist() == pytest.approx([similarity])
+    assert near_pairs(made, reference).best(made.groups).tolist() == pytest.approx([similarity])
 
 
 def test_short_texts_are_one_shingle_and_empty_ones_are_like_nothing() -> None:
     made = sketch(["no pain", "No pain.", "pain no", ""])
     reference = sketch(["NO PAIN", "", "no pain"])
     pairs = near_pairs(made, reference)
-    assert pairs.best(made).tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert pairs.best(made.groups).tolist() == [1.0, 1.0, 0.0, 0.0]
     assert len(pairs.ours) == 1  # equal texts are one pair
-    assert reference.sizes.tolist() == [2]
+    assert reference.groups.sizes.tolist() == [2]
 
 
 def test_pairs_are_those_of_brute_force() -> None:
@@ -61,16 +61,36 @@ def test_pairs_are_those_of_brute_force() -> None:
     ours, theirs = sketch(made, batch=37), sketch(reference)
     pairs = near_pairs(ours, theirs)
     found = {
-        (int(ours.first[i]), int(theirs.first[j])): value
+        (int(ours.groups.first[i]), int(theirs.groups.first[j])): value
         for i, j, value in zip(pairs.ours, pairs.theirs, pairs.jaccard, strict=True)
     }
     for (i, j), value in found.items():
         assert value == pytest.approx(exact[i, j])
     assert set(zip(*np.nonzero(exact >= 0.6), strict=True)) <= set(found)
     assert (np.abs(pairs.estimate - pairs.jaccard) < 4 * 0.5 / np.sqrt(128)).all()
-    assert pairs.best(ours) == pytest.approx(np.where(exact >= 0.5, exact, 0).max(axis=1), abs=0.01)
-    only = theirs.holds(np.arange(50, 150))
-    assert (pairs.best(ours, only)[:50] == 0).all()
+    assert pairs.best(ours.groups) == pytest.approx(np.where(exact >= 0.5, exact, 0).max(axis=1), abs=0.01)
+    only = theirs.groups.holds(np.arange(50, 150))
+    assert (pairs.best(ours.groups, only)[:50] == 0).all()
+
+
+@pytest.mark.parametrize(("batch", "block"), [(1, 1), (7, 20), (50, 1000)])
+def test_blocks_of_texts_give_the_same_pairs_and_groups(batch: int, block: int) -> None:
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(60)]
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(60)]
+    reference = [*texts, "", *texts[:20], "w1 w2", *(f"{text} more" for text in texts)]
+    rng.shuffle(reference)
+    ours, unused = sketch(texts), sketch(reference[::3])
+    whole = sketch(reference)
+    groups, found = near_pairs_in_blocks((ours, unused), reference, batch=batch, block=block)
+    for name in ("group", "first", "sizes"):
+        np.testing.assert_array_equal(getattr(groups, name), getattr(whole.groups, name))
+    for candidate, pairs in zip((ours, unused), found, strict=True):
+        expected = near_pairs(candidate, whole)
+        assert len(expected.ours) >= 60
+        for name in ("ours", "theirs", "jaccard", "estimate"):
+            np.testing.assert_array_equal(getattr(pairs, name), getattr(expected, name))
+    assert near_pairs_in_blocks((ours,), [])[1][0].ours.tolist() == []
 
 
 def test_sketching_reports_and_a_raise_stops_it() -> None:

@@ -90,7 +90,9 @@ def test_people_who_hold_an_entity_are_counted_in_blocks_as_at_once(monkeypatch,
 
 
 @pytest.mark.parametrize("seed", [5, 6])
-def test_a_leak_stands_where_its_own_source_marks_it_first(seed: int) -> None:
+@pytest.mark.parametrize("block", [3, 20_000])
+def test_a_leak_stands_where_its_own_source_marks_it_first(seed: int, block: int, monkeypatch) -> None:
+    monkeypatch.setattr("engine.examine.values.entities.BLOCK", block)
     reference, made, _ = world(seed)
     index = index_entities(reference)
     matches = find_entities(made.words, index)
@@ -112,13 +114,16 @@ def test_a_leak_stands_where_its_own_source_marks_it_first(seed: int) -> None:
         assert str(made.texts[matches.text[at]])[row.start : row.end] == _surface(reference, index, mark)
         assert (row.units, row.identifier_type == "direct") == (index.holders[row.entity], index.direct[row.entity])
     assert 0 < own < len(table)
-    few = leak_table(made, matches, index, aside, 7)
     ranked = sorted(range(len(table)), key=lambda at: (not index.direct[table.entity[at]], table.units[at], at))
-    assert few.to_dict("records") == table.iloc[sorted(ranked[:7])].to_dict("records")
+    for most in range(len(table) + 2):
+        few = leak_table(made, matches, index, aside, most)
+        assert few.to_dict("records") == table.iloc[sorted(ranked[:most])].to_dict("records")
 
 
 @pytest.mark.parametrize("seed", [7, 8])
-def test_shares_of_the_own_source_are_those_of_sets(seed: int) -> None:
+@pytest.mark.parametrize("block", [3, 20_000])
+def test_shares_of_the_own_source_are_those_of_sets(seed: int, block: int, monkeypatch) -> None:
+    monkeypatch.setattr("engine.examine.values.entities.BLOCK", block)
     reference, made, _ = world(seed)
     index = index_entities(reference)
     matches = find_entities(made.words, index)
