@@ -49,6 +49,17 @@ def test_an_answer_chooses_method_and_policy_and_survives_a_reload(seeded, visit
     assert again.session_state[method_cards.CHOICE] == first
 
 
+def test_an_answer_to_another_question_names_no_readers(seeded, visit):
+    app = answer(visit("plan"), seeded.corpus, beside=True)
+    assert "recipients" not in seeded.open().plan.remembered(seeded.corpus)
+    assert release_policy.CHOICE not in app.session_state
+    assert app.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").value == ""
+    assert release_policy.standing(seeded.open(), seeded.corpus).id == "exploratory"
+    app = answer(app, seeded.corpus, recipients="researchers")
+    assert "Not said: as for researchers" not in app.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").options
+    assert app.session_state[release_policy.CHOICE] == "research"
+
+
 def test_an_answer_keeps_a_chosen_method_that_suits_it(seeded, visit):
     app = visit("plan", **{method_cards.CHOICE: "control-icl-blocked"})
     answer(app, seeded.corpus, recipients="organisation")
@@ -59,7 +70,8 @@ def test_answers_belong_to_a_corpus(seeded, visit, import_small):
     answer(visit("plan"), seeded.corpus, recipients="team")
     other = import_small(seeded.open())
     app = visit("plan", **{"_ui.next_corpus": other.id})
-    assert app.selectbox(key=f"plan.wizard.{other.id}.recipients").value == "researchers"
+    readers = app.selectbox(key=f"plan.wizard.{other.id}.recipients")
+    assert (readers.value, readers.options[0]) == ("", "Not said: as for researchers")
     assert seeded.open().plan.remembered(other.id) == {}
 
 

@@ -27,6 +27,7 @@ RECIPIENTS: dict[Recipients, str] = {
     "researchers": mark("Researchers under an agreement"),
     "public": mark("Anyone"),
 }
+NOBODY, UNSAID = "", mark("Not said: as for researchers")  # what is proposed is careful; no policy follows from it
 BESIDE = {
     False: mark("No, they read the new text alone"),
     True: mark("Yes, beside the original"),
@@ -58,14 +59,16 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
     answers = answered(workspace, corpus, facts, known)
     _recall(corpus, known, specs)
     key = f"plan.wizard.{corpus.id}"
-    stands = {"recipients": answers.recipients, "beside": answers.private_beside, "label": answers.label}
+    named = _named(known)
+    stands = {"recipients": named or NOBODY, "beside": answers.private_beside, "label": answers.label}
     for name, value in stands.items():
         st.session_state[f"{key}.{name}"] = value
     labelled = facts.labels > 0 or bool(workspace.labels.known(corpus.id).counts)
 
     def changed() -> None:
+        readers = str(st.session_state[f"{key}.recipients"])
         said: JSONObject = {
-            "recipients": str(st.session_state[f"{key}.recipients"]),
+            **({} if readers == NOBODY else {"recipients": readers}),  # no answer is assumed for a release
             "beside": bool(st.session_state[f"{key}.beside"]),
             "label": bool(st.session_state.get(f"{key}.label", answers.label)),
         }
@@ -73,7 +76,8 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
 
     with st.container(key="plan.wizard.box", horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
-            tr("Who will receive the text?"), list(RECIPIENTS), format_func=translator(RECIPIENTS),
+            tr("Who will receive the text?"), [*([] if named else [NOBODY]), *RECIPIENTS],
+            format_func=translator({NOBODY: UNSAID, **RECIPIENTS}),
             key=f"{key}.recipients", on_change=changed, width=250,
         )  # fmt: skip
         st.selectbox(
@@ -119,8 +123,7 @@ def answered(
     workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts, known: JSONObject
 ) -> Answers:
     """Return the answers as they stand: what was said of the corpus, else a careful start."""
-    said = str(known.get("recipients", "researchers"))
-    recipients: Recipients = next((name for name in RECIPIENTS if name == said), "researchers")
+    recipients = _named(known) or "researchers"
     return Answers(
         repeats=corpus.unit == "source",
         recipients=recipients,
@@ -130,6 +133,12 @@ def answered(
         epsilon=certainty.held(workspace, corpus.id),
         known_kind=_known_kind(workspace, corpus.id),
     )
+
+
+def _named(known: JSONObject) -> Recipients | None:
+    """Return who will receive the text, as a person answered; None where nobody did."""
+    said = str(known.get("recipients") or "")
+    return next((name for name in RECIPIENTS if name == said), None)
 
 
 def _known_kind(workspace: engine.Workspace, corpus_id: str) -> bool:
@@ -161,7 +170,8 @@ def _follow(
     suited = recommended(answers, available)
     if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
         st.session_state[method_cards.CHOICE] = method_cards.best(method_cards.Drafts(workspace, corpus, facts), suited)
-    st.session_state[POLICY] = propose(answers, available).policy
+    if _named(said):
+        st.session_state[POLICY] = propose(answers, available).policy
     workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
 
 
@@ -179,7 +189,10 @@ def _reasons(
     for one in found.recommended:
         said = method_cards.why(drafts, one)
         st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(said)}")
-    st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policy.title)))
+    if _named(workspace.plan.remembered(corpus.id)):
+        st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policy.title)))
+    else:
+        st.markdown(tr("**Policy for a release**: {policy}, once these readers are named", policy=plain(policy.title)))
     for why in found.proposal.reasons:
         if why.about in ("policy", "review", "label"):
             st.markdown(f"- {tr(ABOUT[why.about])}: {plain(why.sentence)}")
