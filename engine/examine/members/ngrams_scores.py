@@ -91,14 +91,18 @@ def fit(synthetic: WordTable, public: WordTable) -> NgramRatio | None:
     """
     if not len(synthetic.ids) or not len(public.ids):
         return None
-    counts = np.bincount(np.concatenate([synthetic.ids, public.ids]))
+    width = 1 + max(int(synthetic.ids.max()), int(public.ids.max()))
+    own = np.bincount(synthetic.ids, minlength=width)
+    counts = own + np.bincount(public.ids, minlength=width)
     common = np.argsort(-counts, kind="stable")[: min(MOST_WORDS, int((counts > 0).sum()))]
     numbers = np.full(len(counts), _UNKNOWN, np.uint64)
     numbers[common] = np.arange(len(common), dtype=np.uint64) + np.uint64(_FIRST)
     size = _FIRST + len(common)
-    texts = [[_numbered(numbers, side.of(row)) for row in range(side.size)] for side in (synthetic, public)]
-    frequency = np.bincount(np.concatenate(texts[0]).astype(np.int64), minlength=size) + 0.5
-    models = [KneserNey(documents, size, _START) for documents in texts]
+    frequency = np.bincount(numbers.astype(np.int64), weights=own, minlength=size) + 0.5
+    models = [
+        KneserNey((_numbered(numbers, side.of(row)) for row in range(side.size)), size, _START)
+        for side in (synthetic, public)
+    ]
     return NgramRatio(numbers, models[0], models[1], frequency / frequency.sum())
 
 

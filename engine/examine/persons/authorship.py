@@ -20,7 +20,7 @@ from engine.examine.base import Side
 from engine.examine.findings.part import Part
 from engine.examine.members.membership import RELEASED, membership_part
 from engine.examine.persons.people import People, asked, levelled, public_texts
-from engine.examine.persons.profiles import by_unit, grams, highest, letters, present
+from engine.examine.persons.profiles import by_unit, grams, highest, holding, letters, present
 from engine.examine.persons.stylometric import Style, style_scores
 from engine.examine.persons.word_probe import REACHES, probe, rarity
 from engine.examine.prepare import Prepared
@@ -77,13 +77,13 @@ def record_probes(prepared: Prepared) -> Probes:
     private = len(prepared.train) + len(prepared.holdout)
     most = int(np.clip(PAIRS // max(1, private), *RELEASED_WORDS))
     made = prepared.synthetic.take(sample(prepared.synthetic.record_ids, most, prepared.seed, "word probe"))
-    sides = (prepared.train, prepared.holdout, made, public_texts(prepared))
-    ours, theirs, released, public = (present(table) for table in grams([side.words for side in sides], 1))
-    holds = sum(np.bincount(table.indices, minlength=table.shape[1]) for table in (ours, theirs, public))
+    whole = [side.words for side in (prepared.train, prepared.holdout, public_texts(prepared))]
+    tables = [whole[0].take(train.records), whole[1].take(holdout.records), made.words]
+    ours, theirs, released = (present(table) for table in grams(tables, 1))
+    holds = sum((holding(words, released.shape[1]) for words in whole), np.zeros(released.shape[1], np.int64))
     values, sizes = [], []
-    for table, who in ((ours, train), (theirs, holdout)):
-        records = table[who.records]
-        shares = rarity(records, who.codes, np.asarray(holds, np.float64), private + public.shape[0])
+    for records, who in ((ours, train), (theirs, holdout)):
+        shares = rarity(records, who.codes, holds.astype(np.float64), private + whole[2].size)
         values.append(probe(records, released, shares, lambda done, n: prepared.report("a person's words", done, n)))
         sizes.append(np.diff(records.indptr))
     both = levelled(np.concatenate(values), np.concatenate(sizes).astype(np.float64))

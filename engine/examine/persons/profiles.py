@@ -16,6 +16,7 @@ from engine.corpus.text.words import WordTable
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+BLOCK = 50_000  # texts counted at once: a table of a million texts has tens of millions of cells
 _BASE = 64  # classes of characters
 _PUNCTUATION = ".,'-()/:;!?\"&"
 _BEYOND = 28 + len(_PUNCTUATION) + 1  # classes from here on: characters outside ASCII
@@ -42,6 +43,17 @@ def grams(tables: Sequence[WordTable], n: int) -> list[csr_matrix]:
         made.sum_duplicates()
         result.append(made)
     return result
+
+
+def holding(words: WordTable, width: int) -> NDArray[np.int64]:
+    """Return in how many texts each word stands, of those with a number below `width`: int (width,)."""
+    found = np.zeros(width, np.int64)
+    for low in range(0, words.size, BLOCK):
+        part = words.take(np.arange(low, min(low + BLOCK, words.size)))
+        known = part.ids < width
+        pairs = np.repeat(np.arange(part.size), part.counts)[known] * width + part.ids[known]
+        found += np.bincount(np.unique(pairs) % width, minlength=width)
+    return found
 
 
 def _runs(table: WordTable, n: int, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

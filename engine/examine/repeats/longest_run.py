@@ -21,7 +21,7 @@ from engine.corpus.text.words import WordTable
 MOST = 500
 BLOCK = 5_000_000  # words of candidate texts looked at together: of all words of a million texts, what is alive at once
 
-WIDEST = int(np.iinfo(np.int32).max)  # words of a reference whose positions fit; of more, halves are looked at
+WIDEST = 8_000_000  # words of reference texts looked at together; of more, halves are looked at one after the other
 
 Positions = NDArray[np.int32]
 

@@ -5,11 +5,13 @@ Source: Chen and Goodman 1998, section 2.8 (one absolute discount an order, n1 /
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+BLOCK = 50_000  # documents counted at once: of a million, tens of millions of words would stand side by side
 _SHIFT = np.uint64(16)
 _Table = tuple[NDArray[np.uint64], NDArray[np.int64]]
 
@@ -17,6 +19,15 @@ _Table = tuple[NDArray[np.uint64], NDArray[np.int64]]
 def _unique(keys: NDArray[np.uint64]) -> _Table:
     values, counts = np.unique(keys, return_counts=True)
     return values, counts.astype(np.int64)
+
+
+def _together(one: _Table, other: _Table) -> _Table:
+    """Return the counts of both."""
+    keys, counts = (np.concatenate(pair) for pair in zip(one, other, strict=True))
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    return keys[first], np.add.reduceat(counts, first) if len(keys) else counts
 
 
 def _look_up(table: _Table, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -35,15 +46,18 @@ class KneserNey:
     """Counts of a token stream and the probabilities they give.
 
     Args:
-        documents: token ids a document, each with its end token last; ids below 65,536.
+        documents: token ids a document, each with its end token last; ids below 65,536. They are read once, in blocks.
         vocabulary: number of token types.
         start: id that stands before the first token of a document.
     """
 
-    def __init__(self, documents: Sequence[NDArray[np.uint64]], vocabulary: int, start: int) -> None:
+    def __init__(self, documents: Iterable[NDArray[np.uint64]], vocabulary: int, start: int) -> None:
         self.vocabulary, self.start = vocabulary, start
-        w1, w2, w3 = self._grams(documents)
-        self.trigrams = _unique(w1 << (_SHIFT * np.uint64(2)) | w2 << _SHIFT | w3)
+        self.trigrams: _Table = (np.empty(0, np.uint64), np.empty(0, np.int64))
+        coming = iter(documents)
+        while block := list(islice(coming, BLOCK)):
+            w1, w2, w3 = self._grams(block)
+            self.trigrams = _together(self.trigrams, _unique(w1 << (_SHIFT * np.uint64(2)) | w2 << _SHIFT | w3))
         tri, tri_count = self.trigrams
         self.tri_context = self._sums(tri >> _SHIFT, tri_count)
         self.tri_types = _unique(tri >> _SHIFT)
