@@ -21,12 +21,13 @@ st.markdown(
     "here by the private records, under a proven bound. This page opens no connection; you carry the files."
 )
 st.caption(
-    "It helps where no model here writes this kind of text: in one test it came nearest to the original of three "
-    "methods. The pool must hold text of the same kind; what it lacks cannot be chosen."
+    "It helps where no model here writes this kind of text. In one test it came nearest to the original of three "
+    "methods with a proof: for 300 abstracts of biology, with 3,000 abstracts from arXiv as the pool and ε = 4, its "
+    "distance to the real text was 0.17, that of the others 0.48 and 0.55, and 0.78 where no private text was read. "
+    "The pool must hold text of the same kind; what it lacks cannot be chosen."
 )
 corpus = current_corpus(workspace)
 view = pool_view.choose(workspace)
-st.subheader(view, anchor=False)
 if view == pool_view.PROMPTS:
     pool_pack.draw(workspace, corpus)
 elif view == pool_view.LEFT:

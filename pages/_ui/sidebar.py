@@ -17,7 +17,7 @@ from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, decimal, meaning, number, plain, share, significant
+from pages._ui.texts import JOBS, UNITS, count_of, decimal, glossary, meaning, number, plain, share, significant
 
 LEFT = "_ui.left"
 NO_BREAK = "\u00a0"  # a time stays on one line
@@ -219,13 +219,13 @@ def _job_line(workspace: engine.Workspace, job_id: str) -> None:
 
 
 def _glossary() -> None:
-    """Draw the words of this program, a pair of columns that is read without scrolling on most screens."""
-    terms = list(GLOSSARY.items())
+    """Draw the words of this program by the alphabet, down one column and then the other."""
+    terms = glossary()
     half = -(-len(terms) // 2)
     for column, part in zip(st.columns(2, gap="large"), (terms[:half], terms[half:]), strict=True):
         with column:
             for term, said in part:
-                st.markdown(f"**{tr(term)}**  \n{tr(said)}")
+                st.markdown(f"**{term}**  \n{said}")
 
 
 def _leave(workspace: engine.Workspace) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -111,7 +112,38 @@ GLOSSARY = {
     ),
     mark("gate"): mark("The policy's check-list; a release passes only when each rule is met."),
     mark("funnel"): mark("How many outputs were made, dropped by which step, and kept."),
+    mark("set aside"): mark("Drawn by lot at import into the holdout; on Load you say how many."),
+    mark("cap"): mark("The most records of one person that are used. It counts as public."),
+    mark("spot check"): mark("Texts drawn at random and read to the end. They tell how much was missed in the others."),
+    mark("candidate"): mark("A text that a method made or a pool holds, from which private records or scores choose."),
+    mark("examination"): mark(
+        "A run's texts held against private records: what they give away, what they are good for."
+    ),
+    mark("leak"): mark("What a text gives away of the records used more often than chance does."),
+    mark("chance"): mark("What the same attack finds of records that no method saw. What exceeds it is a leak."),
+    mark("cannot tell"): mark("Too little was measured to say whether there is a leak."),
+    mark("none seen"): mark("Nothing beyond chance was found, but in so few records that a leak is not excluded."),
+    mark("shared value"): mark(
+        "A value in the records of more than one person in ten. It tells nobody apart, so it is not counted."
+    ),
+    mark("canary"): mark("An invented record put among the private ones, to see whether it comes out."),
+    mark("intruder trial"): mark("A person says, within a set time, whom a random sample of texts is about."),
+    mark("policy"): mark("The rules that a release must meet; which one fits depends on who will read the text."),
+    mark("waiver"): mark("One rule that a person lets a run pass, with name, reason and last day. Readers see it."),
+    mark("assessment file"): mark("Questions of a data-protection officer about a run, with answers, to download."),
 }
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Return the words of this program and what they mean, by the alphabet of what is shown in the language spoken."""
+    return sorted(((tr(term), tr(said)) for term, said in GLOSSARY.items()), key=lambda entry: _as_read(entry[0]))
+
+
+def _as_read(term: str) -> tuple[str, str]:
+    """Return what a word is ordered by: its letters without accents, and the name of a sign instead of the sign."""
+    letters = "".join(one for one in unicodedata.normalize("NFKD", term.casefold()) if not unicodedata.combining(one))
+    head, _, rest = letters.partition(" ")
+    return (rest.strip("()") if len(head) == 1 and rest else letters), term
 
 
 def meaning(*terms: str) -> str:

@@ -55,6 +55,9 @@ def strength(seeded) -> str:
     return f"plan.epsilon.{seeded.corpus}"
 
 
+NARROW, MARKER = 688, 33  # pixels that a window of 1,024 leaves a table, and of them where a row is chosen
+
+
 def start(seeded, epsilon: float = 2.0, method: str = "aug-pe") -> str:
     workspace = seeded.open()
     return workspace.jobs.synthesize(
@@ -254,6 +257,18 @@ class TestLedger:
         assert f"{100 * share:.0f}% of the limit in use" in bars(app)
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert totals["Run"].iloc[0] == "deleted; its lines stay"
+
+    def test_no_table_is_wider_than_a_narrow_window(self, seeded, visit):
+        start(seeded, 2.0)
+        seen = set()
+        for state in ({}, {"ledger.scope": "Whole workspace"}):
+            for frame in visit("ledger", **state).dataframe:
+                order = list(frame.proto.column_order or frame.value.columns)
+                drawn = json.loads(frame.proto.columns)
+                seen.add(order[-1])
+                free = NARROW - (MARKER if frame.proto.selection_mode else 0)
+                assert sum(drawn[name]["width"] for name in order) <= free, order
+        assert seen == {"State", "In use after", "About", "Formal total", "Effect on the formal total"}
 
     def test_whole_workspace_lists_every_budget(self, seeded, visit, import_small):
         import_small(seeded.open())

@@ -138,6 +138,16 @@ class TestProposals:
         assert self.box(app).value == "patient_nr"
         assert "Proposed by its name. The rows looked at hold 30 different ones, 1 to 7 rows each." in words(app)
 
+    def test_the_reason_stands_below_the_three_that_matter_and_above_the_others(self, empty, visit):
+        app = self.loaded(visit)
+        shown = [str(getattr(one, "label", None) or getattr(one, "value", "")) for one in app.main]
+        places = [
+            next(at for at, text in enumerate(shown) if said in text)
+            for said in ("Label", "Proposed by its name", "These may stay as they are:", "Record number")
+        ]
+        assert places == sorted(places)
+        assert [box.placeholder for box in app.multiselect] == ["(none)"] * 2, "as the others say it"
+
     def test_a_column_that_its_values_speak_for_counts_after_a_press_alone(self, empty, visit):
         app = self.loaded(visit, "xk")
         assert self.box(app).value == "(none)"

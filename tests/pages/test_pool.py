@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 from engine.store import queue
 from pages._ui.methods import method_cards
@@ -37,6 +39,10 @@ def ticked(app, start: str):
     return next(box for box in app.checkbox if str(box.key).startswith(start))
 
 
+def step(app):
+    return app.button_group(key="pool.view")
+
+
 PROMPTS, LEFT, BACK, CHOOSE = ({"pool.view": one} for one in view.VIEWS)
 
 
@@ -46,7 +52,7 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool", **CHOOSE)
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()
-    assert "1 · What leaves" in words(app, "subheader")
+    assert step(app).value == "1 · What leaves"
     app = visit("pool", **BACK)
     assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
     assert "Nothing has left this machine" in words(visit("pool", **LEFT))
@@ -58,15 +64,19 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
 
 def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_page):
     app = open_page("pool", **BACK)
-    assert app.radio(key="pool.view").options == list(view.VIEWS)
     steps = [
         f"{n} · {name}" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
     ]
-    assert app.radio(key="pool.view").options == steps
-    assert "Load the answers here as a pool." in words(app, "caption"), "the sentence of the step that is open"
-    parts = {view: words(open_page("pool", **state), "subheader") for view, state in
-             (("1 · ", PROMPTS), ("2 · ", LEFT), ("3 · ", BACK), ("4 · ", CHOOSE))}  # fmt: skip
-    assert all(number in part for number, part in parts.items())
+    assert step(app).options == steps == list(view.VIEWS)
+    for state, (name, sentence) in zip((PROMPTS, LEFT, BACK, CHOOSE), view.STEPS, strict=True):
+        app = open_page("pool", **state)
+        said = words(app, "title", "subheader", "markdown", "caption")
+        assert said.count(sentence) == 1, "the sentence of the step that is open"
+        assert [other for _, other in view.STEPS if other in said] == [sentence], "and of no other one"
+        assert name not in words(app, "title", "subheader"), "a step is named once, where it is chosen"
+    app = open_page("pool", **BACK)
+    step(app).set_value(view.LEFT).run()
+    assert "Download a pack" in words(app, "markdown"), "a press on a step opens it"
     assert [b for b in app.button if b.key == "pool.plan"] == []  # nothing to choose from yet
     rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
     small.open().pools.import_file(rows.encode(), "p.jsonl", name="gardens", **MADE)
@@ -75,6 +85,37 @@ def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_p
     assert not app.exception
     assert app.title[0].value == "Plan"
     assert app.session_state[method_cards.CHOICE] == "dp-select"
+
+
+def test_what_was_measured_is_what_the_readme_says(empty, visit):
+    said, tables = (
+        words(visit("pool"), "caption"),
+        (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8"),
+    )
+    rows = tables[tables.index("| bioRxiv, n = 300 |") :].split("\n\n")[0].splitlines()
+    assert "3,000 abstracts of arXiv" in rows[-1]
+    of = {row.split("`")[1]: row.split("|") for row in rows if "`" in row}
+    first = {name: re.findall(r"\.\d\d", row[3] if name != "public" else row[2])[0] for name, row in of.items()}
+    assert set(first) == {"public", "aug-pe", "dp-topics", "dp-select"}
+    assert (
+        f"the real text was 0{first['dp-select']}, that of the others 0{first['dp-topics']} and 0{first['aug-pe']}"
+        in said
+    )
+    assert f"0{first['public']} where no private text was read" in said
+    assert float(first["dp-select"]) == min(map(float, first.values()))
+
+
+def test_a_kind_that_nobody_declared_says_why_it_is_the_last_one(small, open_page):
+    why, kind = "Nobody declared what", f"pool.pack.domain.{small.corpus}"
+    app = open_page("pool", **PROMPTS)
+    assert app.selectbox(key=kind).value == "generic"
+    assert "nothing of it was looked at" in words(app, "caption")
+    app.selectbox(key=kind).set_value("clinical").run()
+    assert why not in words(app, "caption"), "a person chose"
+    small.open().descriptions.declare(small.corpus, "opening hours", "en", "generic")
+    app = open_page("pool", **PROMPTS)
+    assert app.selectbox(key=kind).value == "generic"
+    assert why not in words(app, "caption"), "and here one declared it"
 
 
 def test_labels_of_the_corpus_come_only_where_somebody_takes_them(small, open_page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import time
 from pathlib import Path
 from typing import Literal
@@ -19,10 +20,12 @@ from pages._ui import texts
 from pages._ui.client import workspace_path
 from pages._ui.corpus.detector import parse_known
 from pages._ui.door.headers import content_security_policy, inline_script_hashes
+from pages._ui.language import words
 from pages._ui.methods import parameters
 from pages._ui.parts.highlight import LABEL_HUES, Mark, segments
 from pages._ui.parts.pager import digest, pages_of
 from pages._ui.parts.progress import silence
+from tests.pages.german import german
 
 
 class TestSegments:
@@ -237,3 +240,19 @@ def test_a_grey_block_goes_when_the_part_is_there_or_fails():
     app = AppTest.from_function(page, default_timeout=30).run()
     assert [m.value for m in app.markdown] == ["It failed.", "Below."]
     assert not app.get("skeleton")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "signs"),
+    [
+        (lambda: None, "assessment file", ["δ (delta)", "ε (epsilon)"]),
+        (german, "Angriffsprobe", ["δ (Delta)", "ε (Epsilon)"]),
+    ],
+)
+def test_the_glossary_goes_by_the_alphabet_of_what_is_shown(monkeypatch, language, first, signs):
+    monkeypatch.setattr(words, "active", language)
+    shown = [term for term, _ in texts.glossary()]
+    assert len(shown) == len(set(shown)) == len(texts.GLOSSARY)
+    assert (shown[0], [term for term in shown if term[0] in "δε"]) == (first, signs)
+    plain = [re.sub(r"^[δε] \(", "", term).casefold().translate(str.maketrans("äöü", "aou")) for term in shown]
+    assert plain == sorted(plain)

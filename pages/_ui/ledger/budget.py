@@ -26,6 +26,10 @@ from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
+# column -> pixels: together no wider than a window of 1,024 leaves them
+RUNS = {"Run": 290, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 130}
+OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
+USES = {"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88}
 SPENT = "spent for good"
 PROTECTS = {"source": "person"}
 NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
@@ -302,7 +306,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     at = rows.chosen(
         shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "δ", "In use after"),
-        widths={"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88},
+        widths=USES,
         wraps=("What", "Run"),
         alt="Lines of the ledger, latest first; a line is shown in full below",
     )  # fmt: skip
@@ -372,15 +376,19 @@ def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     if not found:
         return
     st.markdown("**Runs with a guarantee**")
-    _whole(pd.DataFrame(found), {"Run": 310, "State": 180}, right=("Claimed ε", "Recomputed ε"),
-           alt="Claims, recomputed totals and noisy answers, a row a run")  # fmt: skip
+    _whole(
+        pd.DataFrame(found), RUNS, right=("Claimed ε", "Recomputed ε", "Noisy answers"),
+        alt="Claims, recomputed totals and noisy answers, a row a run",
+    )  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
 
 
 def _whole(frame: pd.DataFrame, widths: Mapping[str, int], *, right: tuple[str, ...], alt: str) -> None:
-    """Draw a frame in which the columns that have a width are read whole."""
-    columns = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}
-    columns |= {name: st.column_config.TextColumn(width=widths.get(name), alignment="right") for name in right}
+    """Draw a frame of which every column has a width and is read whole."""
+    columns = {
+        name: st.column_config.TextColumn(width=width, alignment="right" if name in right else None)
+        for name, width in widths.items()
+    }
     high = wrapped.row_height(frame, widths)
     st.dataframe(frame, hide_index=True, row_height=high, alt=alt, column_config=columns)
 
@@ -399,7 +407,7 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
                 "Run": run_name(run) if run else "deleted; its lines stay",
                 "Claimed ε": _short(claimed, ".4g"),
                 "Recomputed ε": _short(recomputed(run.guarantee) if run else None, ".4g"),
-                "Noisy answers drawn": int(kinds.get("spend", 0)),
+                "Noisy answers": int(kinds.get("spend", 0)),
                 "State": state_of(kinds),
             }
         )
@@ -440,8 +448,12 @@ def overview(workspace: engine.Workspace) -> None:
             }
         )
     if found:
-        _whole(pd.DataFrame(found), {"Corpus": 190, "People": 220, "Left, ε": 120}, right=("Left, ε", "Formal total"),
-               alt="Budgets, a row a corpus")  # fmt: skip
+        _whole(
+            pd.DataFrame(found),
+            OVERVIEW,
+            right=("Limit, ε", "In use", "Left, ε", "Formal total"),
+            alt="Budgets, a row a corpus",
+        )
         st.caption("Corpora with the same entry under People share one budget.")
 
 

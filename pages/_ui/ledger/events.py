@@ -99,7 +99,7 @@ def timeline(frame: pd.DataFrame) -> None:
     ids = [f"{at} {what}" for at, what in zip(some["at"], some["what"], strict=True)][:MOST]
     at = rows.chosen(
         shown, key="ledger.events", ids=ids,
-        widths={"When": 125, "What": 90, "Details": 370, "Effect on the formal total": 195},
+        widths={"When": 120, "What": 90, "Details": 255, "Effect on the formal total": 185},
         wraps=("Details", "Effect on the formal total"),
         alt="Uses and releases of private text, latest first; one is shown in full below",
     )  # fmt: skip
@@ -186,7 +186,7 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
         shown = audit_table(page, ledger_names.read(workspace))
         at = rows.chosen(
             shown, key="ledger.audit", ids=[str(line) for line in shown["Line"]],
-            widths={"Line": 45, "When": 125, "Who": 95, "What": 190, "About": 300}, wraps=("Who", "What", "About"),
+            widths={"Line": 42, "When": 118, "Who": 92, "What": 148, "About": 253}, wraps=("Who", "What", "About"),
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
         order = ("What", "About", "Details", "Who", "Id", "Digests", "Chained hash")

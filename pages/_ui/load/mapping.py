@@ -98,6 +98,9 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
             optional=True,
             note=tr("A class such as an outcome, kept with synthetic records."),
         )
+    told = st.container()
+    st.caption(tr("These may stay as they are:"))
+    with st.grid(3, min_column_width=220):
         record = _column(
             tr("Record number"),
             columns,
@@ -136,6 +139,7 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
                 tr("Further text of the same row"),
                 others,
                 key=f"load.map.more.{mark}",
+                placeholder=tr(NONE),
                 help=tr("Put behind the text, each column under its name. For notes that fill several fields."),
             )
             others = [column for column in others if column not in more]
@@ -144,11 +148,13 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
                 tr("Keep for internal use"),
                 others,
                 key=f"load.map.keep.{mark}",
+                placeholder=tr(NONE),
                 help=tr("Other columns are dropped. Kept ones never leave with synthetic text."),
             )
     if text is None:
         return None
-    _person(preview, chosen, source, used - {source})
+    with told:
+        _person(preview, chosen, source, used - {source})
     return ColumnMapping(
         text=text, record_id=record, source_id=source, label=label, keep=tuple(keep), spans=spans,
         more_texts=tuple(more), order=order,

@@ -13,6 +13,7 @@ from engine import JSON, PACK_DECLARED
 from engine import PROMPT_DOMAINS as DOMAINS
 from pages._ui import states
 from pages._ui.current import run_names
+from pages._ui.models.describe import DOMAINS as DOMAIN_NAMES
 from pages._ui.parts import once
 from pages._ui.pool import view
 from pages._ui.texts import count_of, number, plain, when
@@ -88,7 +89,19 @@ def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
     """Ask for the kind of text; what was declared public of the corpus is filled in."""
     said = None if corpus is None else workspace.descriptions.get(corpus.id)
     index = DOMAINS.index(said.domain) if said is not None and said.domain in DOMAINS else DOMAINS.index("generic")
-    return str(st.selectbox("Kind of text", DOMAINS, index=index, key=f"{KEY}.domain.{corpus.id if corpus else ''}"))
+    chosen = str(
+        st.selectbox(
+            "Kind of text", DOMAINS, index=index, key=f"{KEY}.domain.{corpus.id if corpus else ''}",
+            format_func=lambda one: f"{DOMAIN_NAMES[one]} ({one})",
+            help="It chooses the public lists of templates, key words and writers that the prompts are made from.",
+        )
+    )  # fmt: skip
+    if corpus is not None and said is None and chosen == "generic":
+        st.caption(
+            f"Nobody declared what {plain(corpus.name)} holds, and nothing of it was looked at. Choose its kind if "
+            "that may be known: it leaves with the prompts."
+        )
+    return chosen
 
 
 def _language(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> str:

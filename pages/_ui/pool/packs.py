@@ -23,7 +23,6 @@ def draw(workspace: engine.Workspace) -> None:
             "Nothing has left this machine", "No prompt pack was written in this workspace.", key="pool.left.none"
         )
         return
-    st.markdown("Download a pack, carry the file to where a model answers it, and bring the answers back in step 3.")
     st.caption(
         "A pack stays here as it left; the audit log holds its checksum and a line for each file that was made. Packs "
         "with winners of a run stand in the ledger of its people too."

@@ -12,7 +12,10 @@ from pages._ui.plan.pool import METHOD
 KEY, NEXT = "pool.view", "_ui.pool.next_view"
 STEPS = (
     ("What leaves", "Write prompts from public words. They are listed whole before they leave, and nothing else does."),
-    ("Run it elsewhere", "Carry the file to any model, or to people, and have the prompts answered there."),
+    (
+        "Run it elsewhere",
+        "Download a pack, carry its file to any model, or to people, and have the prompts answered there.",
+    ),
     ("Bring it back", "Load the answers here as a pool. A public corpus of the same kind will do as well."),
     ("Choose", "Plan a run in which the private records vote for the texts that are most like them."),
 )
@@ -31,13 +34,13 @@ def to_plan(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
 
 
 def choose(workspace: engine.Workspace) -> str:
-    """Draw the four steps as the choice among them and return it, to begin with the one that is open."""
+    """Draw the four steps as the choice among them, with the sentence of the one that is open, and return that one."""
     if NEXT in st.session_state:
         st.session_state[KEY] = st.session_state.pop(NEXT)
     if st.session_state.get(KEY) not in VIEWS:
         st.session_state[KEY] = CHOOSE if workspace.pools.all() else POOLS if workspace.packs.all() else PROMPTS
-    chosen = str(st.radio("Step", VIEWS, key=KEY, horizontal=True, label_visibility="collapsed") or PROMPTS)
-    st.caption(STEPS[VIEWS.index(chosen)][1])
+    chosen = str(st.segmented_control("Step", VIEWS, key=KEY, required=True, label_visibility="collapsed") or PROMPTS)
+    st.markdown(STEPS[VIEWS.index(chosen)][1])
     return chosen
 
 
