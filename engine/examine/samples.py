@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,27 @@ def sample_units(units: NDArray[np.object_], size: int, seed: int, purpose: str)
     rank[seeded_order([str(unit) for unit in distinct], seed, purpose)] = np.arange(len(distinct))
     by_unit = np.argsort(rank[codes], kind="stable")
     return np.sort(by_unit[:size]).astype(np.int64)
+
+
+def in_blocks(units: NDArray[np.int64], block: int) -> list[NDArray[np.int64]]:
+    """Return the rows in blocks of whole units, each of at least `block` rows but for the last: int arrays.
+
+    Args:
+        units: int array (n,), whose each row is.
+    """
+    order = np.argsort(units, kind="stable")
+    own = units[order]
+    begins = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else np.zeros(0, np.int64)
+    cuts = [0]
+    for begin in begins.tolist():
+        if begin - cuts[-1] >= block:
+            cuts.append(begin)
+    return [order[low:high] for low, high in pairwise([*cuts, len(order)])]
+
+
+def dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the same codes numbered from 0 without gaps."""
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def halves(units: NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.bool_]:

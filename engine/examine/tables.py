@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side, words_in_spans
 from engine.examine.prepare import Prepared
-from engine.examine.samples import sample_units
+from engine.examine.samples import dense, in_blocks, sample_units
 from engine.examine.usefulness.meaning.text_map import lay_out, put_in
 
 COMMON = 10
+BLOCK = 50_000  # texts whose phrases are counted at once
+WORDS = 5_000_000  # words of a part of which the phrases are counted whole; of more, some at a time
 PHRASES = 60
 CORPUS_MAP = "corpus_map"  # the plane that all runs of a corpus are drawn on
 MAPPED = 1000  # texts of either real part, and of a run
+_Met = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+_NONE: _Met = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
 MAP_COLUMNS = ("kind", "record_id", "x", "y", "tsne_x", "tsne_y", "embedder", "seed")
 
 
@@ -34,8 +38,8 @@ def lengths(prepared: Prepared) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _records_with(words: WordTable, n: int, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (n-gram code, text) pairs, each once."""
+def _runs(words: WordTable, n: int, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the code of each run of n words inside one text, and its text."""
     text = np.repeat(np.arange(words.size), words.counts)
     last = len(words.ids) - n + 1
     if last <= 0:
@@ -44,8 +48,62 @@ def _records_with(words: WordTable, n: int, base: int) -> tuple[NDArray[np.int64
     for place in range(n):
         codes = codes * base + words.ids[place : place + last]
     inside = text[:last] == text[n - 1 :]
-    pairs = np.unique(np.column_stack([codes[inside], text[:last][inside]]), axis=0)
-    return pairs[:, 0], pairs[:, 1]
+    return codes[inside], text[:last][inside]
+
+
+def _met(words: WordTable, owner: NDArray[np.int64], n: int, base: int) -> _Met:
+    """Return the runs that the texts of at least `COMMON` owners hold: code (ascending), texts, owners.
+
+    Texts are counted in blocks, and of many words a part of the codes at a time.
+    """
+    parts = 1 + len(words.ids) // WORDS
+    blocks = in_blocks(owner, BLOCK)
+    found = [_NONE]
+    for part in range(parts):
+        total = _NONE
+        for rows in blocks:
+            code, text = _runs(words.take(rows), n, base)
+            mine = code % parts == part
+            codes, at = np.unique(code[mine], return_inverse=True)
+            of, by = np.divmod(np.unique(at.reshape(-1) * len(rows) + text[mine]), max(1, len(rows)))
+            owners = np.unique(of * len(rows) + dense(owner[rows])[by]) // max(1, len(rows))
+            held, own = (np.bincount(one, minlength=len(codes)).astype(np.int64) for one in (of, owners))
+            total = _together(total, (codes, held, own))
+        common = total[2] >= COMMON
+        found.append((total[0][common], total[1][common], total[2][common]))
+    codes, texts, owners = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(codes)
+    return codes[order], texts[order], owners[order]
+
+
+def _together(one: _Met, other: _Met) -> _Met:
+    """Return the counts of both."""
+    codes, texts, owners = (np.concatenate(column) for column in zip(one, other, strict=True))
+    order = np.argsort(codes, kind="stable")
+    codes = codes[order]
+    if not len(codes):
+        return one
+    first = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    return codes[first], np.add.reduceat(texts[order], first), np.add.reduceat(owners[order], first)
+
+
+def _texts_with(words: WordTable, n: int, base: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return in how many texts each run stands, int (m,).
+
+    Args:
+        codes: int array (m,), ascending.
+    """
+    counted = np.zeros(len(codes), np.int64)
+    if not len(codes):
+        return counted
+    for low in range(0, words.size, BLOCK):
+        rows = np.arange(low, min(low + BLOCK, words.size))
+        code, text = _runs(words.take(rows), n, base)
+        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+        known = codes[place] == code
+        pairs = np.unique(place[known] * len(rows) + text[known])
+        counted += np.bincount(pairs // len(rows), minlength=len(codes))
+    return counted
 
 
 def ngrams(prepared: Prepared) -> pd.DataFrame:
@@ -58,13 +116,10 @@ def ngrams(prepared: Prepared) -> pd.DataFrame:
     unit_of = pd.factorize(prepared.train.units)[0]
     frames = []
     for n in (1, 2, 3):
-        real_code, real_text = _records_with(prepared.train.words, n, base)
-        made_code, _ = _records_with(prepared.synthetic.words, n, base)
-        by_unit = np.unique(np.column_stack([real_code, unit_of[real_text]]), axis=0)
-        codes, units = np.unique(by_unit[:, 0], return_counts=True)
-        codes = codes[(units >= COMMON) & ~_holds(codes, n, base, private)]
-        real = pd.Series(real_code).value_counts().reindex(codes, fill_value=0).to_numpy()
-        made = pd.Series(made_code).value_counts().reindex(codes, fill_value=0).to_numpy()
+        codes, real, _ = _met(prepared.train.words, unit_of.astype(np.int64), n, base)
+        told = ~_holds(codes, n, base, private)
+        codes, real = codes[told], real[told]
+        made = _texts_with(prepared.synthetic.words, n, base, codes)
         frame = pd.DataFrame({
             "n": n, "code": codes, "synthetic_share": made / len(prepared.synthetic),
             "train_share": real / len(prepared.train),

@@ -10,6 +10,8 @@ By chance one member in a hundred is flagged by each attack: a unit that one att
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -19,10 +21,12 @@ from engine.examine.battery import SO_FAR
 from engine.examine.findings.part import Part
 from engine.examine.members.membership import SCORES, MembershipScores
 from engine.examine.prepare import Prepared
+from engine.examine.repeats.copies import COPIED
+from engine.examine.values.leaks import MET, OF_ONE
 
 FLAG = 0.01
 MOST = 500
-TEXT = (("direct identifier", "A direct identifier of this person alone"), ("copied words", "Eight words in a row"))
+TEXT = ((OF_ONE, "A direct identifier of this person alone"), (COPIED, "Eight words in a row"))
 UNITS = ["unit", "record_id", "records", "flags", "flagged_by", "p", "percentile", "synthetic"]
 COUNTS = ["attack", "units", "flagged", "expected", "others"]
 
@@ -43,9 +47,9 @@ def examine_units(prepared: Prepared) -> Part:
         frames.append(flagged)
     prepared.report("people at risk", 1, 2)
     found = prepared.kept.get(SO_FAR)
-    leaks = None if found is None else found.tables.get("leaks")
+    tables = {} if found is None else found.tables
     for name, _ in TEXT:
-        mine, row = _in_text(prepared, leaks, name)
+        mine, row = _in_text(prepared, tables, name)
         frames.append(mine)
         counts.append(row)
     prepared.report("people at risk", 2, 2)
@@ -67,21 +71,28 @@ def attack_units(scores: MembershipScores, units: NDArray[np.object_], ids: NDAr
     return best.reset_index().assign(attack=scores.attack, synthetic=None)
 
 
-def _in_text(prepared: Prepared, leaks: pd.DataFrame | None, name: str) -> tuple[pd.DataFrame, tuple[object, ...]]:
-    """Return units of which something stands in the text, with the count that the holdout makes one expect."""
+def _in_text(
+    prepared: Prepared, tables: Mapping[str, pd.DataFrame], name: str
+) -> tuple[pd.DataFrame, tuple[object, ...]]:
+    """Return units of which something stands in the text, with the count that the holdout makes one expect.
+
+    Of very many passages `leaks` does not list all, so how many units there are stands beside it.
+    """
+    leaks = tables.get("leaks")
     empty = pd.DataFrame(columns=["unit", "record_id", "records", "p", "percentile", "attack", "synthetic"])
     total = len(set(prepared.train.units))
     if leaks is None or leaks.empty:
         return empty, (name, total, 0, 0.0, len(prepared.holdout))
     chosen = leaks[leaks["kind"] == "verbatim"]
-    if name == "direct identifier":
+    if name == OF_ONE:
         chosen = leaks[(leaks["kind"] == "entity") & (leaks["identifier_type"] == "direct") & (leaks["units"] == 1)]
     mine = _first(chosen[chosen["reference"] == "train"], prepared.train)
-    theirs = _first(chosen[chosen["reference"] == "holdout"], prepared.holdout)
-    share = len(theirs) / max(1, len(set(prepared.holdout.units)))
-    row = (name, total, len(mine), share * total if len(prepared.holdout) else np.nan, len(prepared.holdout))
+    units = tables[MET].query("attack == @name").groupby("reference")["units"].max()
+    met, others = int(units.get("train", 0)), len(prepared.holdout)
+    share = int(units.get("holdout", 0)) / max(1, len(set(prepared.holdout.units)))
+    row = (name, total, met, share * total if others else np.nan, others)
     # chance is the share of unused units that are met as well: no p of its own, so no more than a candidate
-    mine = mine.assign(p=min(1.0, max(share, 1 / (1 + len(prepared.holdout)))), percentile=np.nan, attack=name)
+    mine = mine.assign(p=min(1.0, max(share, 1 / (1 + others))), percentile=np.nan, attack=name)
     return mine if len(mine) else empty, row
 
 

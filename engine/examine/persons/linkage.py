@@ -24,7 +24,7 @@ from engine.examine.members.membership import RELEASED, membership_part
 from engine.examine.persons.linkage_scores import MOST_DETAILS, Link, OneBit, UnitBits, find_links, spread_links
 from engine.examine.persons.people import details, seeds
 from engine.examine.prepare import Prepared
-from engine.examine.samples import seeded_order
+from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
 from engine.examine.values.entities import EntityIndex, find_entities
@@ -34,6 +34,7 @@ from engine.json_types import JSON
 STAGE = "linked details"
 MOST_TEXTS = 3000  # synthetic records looked at, and real ones in their place
 MOST_ROWS = 20_000
+MOST_PEOPLE = 50_000  # records a side that the membership attack is judged by
 SIDES: tuple[Reference, ...] = ("train", "holdout", "baseline")
 REAL = "holdout records in the place of the synthetic ones, against the training units"
 NO_GROUPS = "no source record has several synthetic ones"
@@ -237,9 +238,15 @@ def _membership(prepared: Prepared, world: _World, links: Sequence[Link]) -> Par
     scores = np.zeros(len(world.units))
     for (_, unit), count in Counter((link.text, link.unit) for link in links).items():
         scores[unit] = max(scores[unit], count)
+    sides = prepared.train, prepared.holdout
+    kept = [
+        sample_units(side.units[rows], MOST_PEOPLE, prepared.seed, _ATTACK)
+        for side, rows in zip(sides, world.rows, strict=True)
+    ]
+    members, others = (scores[asked[among]] for asked, among in zip(world.asked, kept, strict=True))
     return membership_part(
-        prepared, _ATTACK, "Linked details of a person", RELEASED, scores[world.asked[0]], scores[world.asked[1]],
-        train_rows=world.rows[0], holdout_rows=world.rows[1], note=world.members,
+        prepared, _ATTACK, "Linked details of a person", RELEASED, members, others,
+        train_rows=world.rows[0][kept[0]], holdout_rows=world.rows[1][kept[1]], note=world.members,
     )  # fmt: skip
 
 

@@ -21,9 +21,10 @@ from engine.examine.prepare import Prepared
 from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import parts_of, share_excess
-from engine.examine.values.leaks import MOST_ROWS, NO_HOLDOUT, equal_size
+from engine.examine.values.leaks import MET, MET_COLUMNS, MOST_ROWS, NO_HOLDOUT, equal_size
 
 NAME = "verbatim_8gram"
+COPIED = "copied words"
 
 
 def examine_copies(prepared: Prepared) -> Part:
@@ -104,5 +105,8 @@ def _copied(prepared: Prepared, reference: Side, name: Reference, part: Part) ->
         "share_of_words": covered[copied],
     })  # fmt: skip
     shown = np.sort(np.argsort(-spans["words"].to_numpy(), kind="stable")[:MOST_ROWS])
-    part.add(Part(tables={"leaks": spans.iloc[shown].assign(reference=name), "verbatim": table}))
+    whose = pd.Series(reference.units, index=reference.record_ids)
+    units = whose.reindex(spans["source_record_id"].unique()).nunique()
+    met = pd.DataFrame([(COPIED, name, units)], columns=MET_COLUMNS)
+    part.add(Part(tables={"leaks": spans.iloc[shown].assign(reference=name), "verbatim": table, MET: met}))
     return copied

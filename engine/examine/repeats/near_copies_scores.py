@@ -32,6 +32,7 @@ from engine.corpus.text.minhash import (
     signatures,
 )
 from engine.corpus.text.runs import Report, quiet
+from engine.examine.memory import give_back
 
 __all__ = ["LEAST", "SHINGLE_WORDS", "Groups", "NearPairs", "Sketch", "near_pairs", "near_pairs_in_blocks", "sketch"]
 
@@ -167,6 +168,7 @@ def _joined(held: list[tuple[ShingleSets, BandKeys, NDArray[np.uint8]]]) -> Hash
         values[offsets[row] : offsets[row + len(sets)]] = sets.values
         keys[row : row + len(sets)], bits[row : row + len(sets)] = own, low
         row += len(sets)
+    give_back()
     return Hashes(ShingleSets(values, offsets), keys, bits)
 
 

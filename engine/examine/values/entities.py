@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
+from engine.examine.samples import dense, in_blocks
 from engine.pii.detect.plain.function_words import found_everywhere
 
 LEAK_COLUMNS = [
@@ -207,25 +208,12 @@ def standing(texts: WordTable, index: EntityIndex, units: NDArray[np.int64]) -> 
     Args:
         units: int array (texts,), whose each text is.
     """
-    order = np.argsort(units, kind="stable")
-    own = units[order]
-    begins = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else np.zeros(0, np.int64)
-    cuts = [0]
-    for begin in begins.tolist():
-        if begin - cuts[-1] >= BLOCK:
-            cuts.append(begin)
     counted = np.zeros(len(index), np.int64)
-    for low, high in pairwise([*cuts, len(order)]):
-        rows = order[low:high]
+    for rows in in_blocks(units, BLOCK):
         matches = find_entities(texts.take(rows), index)
-        pairs = np.unique(matches.entity.astype(np.int64) * (high - low) + _dense(units[rows])[matches.text])
-        counted += np.bincount(pairs // max(1, high - low), minlength=len(index))
+        pairs = np.unique(matches.entity.astype(np.int64) * len(rows) + dense(units[rows])[matches.text])
+        counted += np.bincount(pairs // max(1, len(rows)), minlength=len(index))
     return counted
-
-
-def _dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the same codes numbered from 0 without gaps."""
-    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def records_with(matches: Matches, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

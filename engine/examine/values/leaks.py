@@ -40,6 +40,8 @@ from engine.json_types import JSON
 MATCHING = "word sequences, ignoring case, punctuation and spacing"
 KINDS = (("", "all"), ("_direct", "direct"))
 MOST_ROWS = 100_000
+MET, MET_COLUMNS = "met_units", ["attack", "reference", "units"]  # of how many units the text holds something
+OF_ONE = "direct identifier"  # that a single unit has
 MOST_PAIRS = 2_000_000  # of a text and an entity that are summed at once
 MOST_TEXTS = 20_000  # synthetic records that the excess is taken by, as many as the strict meter's
 NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
@@ -248,12 +250,15 @@ def _shared(prepared: Prepared, index: EntityIndex) -> NDArray[np.bool_]:
 def _tables(
     prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches, aside: NDArray[np.bool_]
 ) -> dict[str, pd.DataFrame]:
-    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text.
+    """Return `leaks` (rare and direct first, at most `MOST_ROWS`), `elp` (a row a label) and `met_units`, without text.
 
     What many people share (`aside`) is no leak of anybody's, so it is not shown as one.
     """
     leaks = leak_table(prepared.synthetic, matches, index, aside, MOST_ROWS)
     leaks["reference"] = reference
+    of, by, _ = index.held
+    alone = entities_found(matches, len(index)) & index.direct & (index.holders == 1) & ~aside
+    met = pd.DataFrame([(OF_ONE, reference, len(np.unique(by[alone[of]])))], columns=MET_COLUMNS)
     found = entities_found(matches, len(index))
     frame = pd.DataFrame(
         {
@@ -267,7 +272,7 @@ def _tables(
     )
     by_label = frame.groupby(["label", "identifier_type"], as_index=False).sum()
     by_label["reference"] = reference
-    return {"leaks": leaks, "elp": by_label}
+    return {"leaks": leaks, "elp": by_label, MET: met}
 
 
 def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[str, NDArray[np.float64]]:

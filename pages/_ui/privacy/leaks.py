@@ -216,7 +216,11 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, record: str) -> No
 def values_of(text: str, leaks: pd.DataFrame) -> dict[str, str]:
     """Return the marked values of a synthetic text, each with its type, in the order in which they stand."""
     found = leaks[leaks["kind"] == "entity"] if len(leaks) else leaks
-    places = sorted((int(row.start), int(row.end), str(row.label)) for row in found.itertuples(index=False))
+    places = sorted(
+        zip(found["start"].astype(int).tolist(), found["end"].astype(int).tolist(), found["label"].astype(str).tolist())
+        if len(found)
+        else []
+    )
     return {" ".join(text[start:end].split()): label_name(label) for start, end, label in places}
 
 
@@ -225,10 +229,11 @@ def _no_identifier(run: engine.RunSummary, record: str, text: str, leaks: pd.Dat
     values = values_of(text, leaks)
     if not values:
         return
+    grey = page_only("review")
     value = st.menu_button(
         "No identifier", list(values), key=f"privacy.no_identifier.{run.id}.{record}", icon=":material/label_off:",
         format_func=lambda one: plain(f"{one} ({values[one]})"),
-        **{"help": NO_IDENTIFIER, **page_only("review")},
+        disabled=grey.get("disabled", False), help=grey.get("help", NO_IDENTIFIER),
     )  # fmt: skip
     if value is not None:
         review_values.look_at(value)

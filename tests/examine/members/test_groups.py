@@ -68,7 +68,11 @@ def test_units_are_ranked_with_what_chance_flags(prepared: Prepared) -> None:
         columns=["record_id", "source_record_id", "kind", "identifier_type", "units", "reference"],
     )  # fmt: skip
     prepared.kept[SCORES] = [kept(prepared, shift)]
-    prepared.kept[SO_FAR] = Part(tables={"leaks": leaks})
+    met = pd.DataFrame(
+        [("direct identifier", "train", 1), ("copied words", "train", 1), ("copied words", "holdout", 1)],
+        columns=["attack", "reference", "units"],
+    )
+    prepared.kept[SO_FAR] = Part(tables={"leaks": leaks, "met_units": met})
     tables = examine_units(prepared).tables
     units, flags = tables["units"], tables["unit_flags"].set_index("attack")
     assert set(units.head(2)["unit"]) == {"t0", "t5"}  # an attack and something in the text
@@ -79,6 +83,22 @@ def test_units_are_ranked_with_what_chance_flags(prepared: Prepared) -> None:
     assert 10 <= flags.loc["a", "flagged"] <= 20
     assert flags.loc["copied words", "flagged"] == 1
     assert flags.loc["copied words", "expected"] == pytest.approx(2.0)  # 1 of 150 unused records was met as well
+
+
+def test_units_that_the_list_of_passages_leaves_out_are_counted(prepared: Prepared) -> None:
+    leaks = pd.DataFrame(
+        [("s1", "t0", "verbatim", None, 1, "train")],
+        columns=["record_id", "source_record_id", "kind", "identifier_type", "units", "reference"],
+    )
+    met = pd.DataFrame(
+        [("copied words", "train", 40), ("copied words", "holdout", 15)], columns=["attack", "reference", "units"]
+    )
+    prepared.kept[SCORES] = []
+    prepared.kept[SO_FAR] = Part(tables={"leaks": leaks, "met_units": met})
+    flags = examine_units(prepared).tables["unit_flags"].set_index("attack")
+    assert flags.loc["copied words", "flagged"] == 40
+    assert flags.loc["copied words", "expected"] == pytest.approx(30.0)  # 15 of 150 unused records
+    assert flags.loc["direct identifier", "flagged"] == 0
 
 
 def test_greyed_attacks_and_too_few_others_flag_nobody(prepared: Prepared) -> None:
