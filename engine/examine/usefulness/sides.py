@@ -81,12 +81,12 @@ def _equal_sides(prepared: Prepared, largest: int, embed: bool, unrelated: Side 
     first_rows = np.array([in_first[record] for record in pool.record_ids], bool)
     usable = without_sources(texts, in_first)
     apart = usable is not None
-    texts = texts.take(usable) if usable is not None else texts
-    target, real = pool.take(np.flatnonzero(first_rows)), pool.take(np.flatnonzero(~first_rows))
-    size = min(largest, len(target), len(real), len(texts))
-    target = target.take(sample_units(target.units, size, seed, TARGET))
-    real = real.take(sample_units(real.units, size, seed, REAL))
-    texts = texts.take(sample(texts.record_ids, size, seed, "utility"))
+    made = np.arange(len(texts)) if usable is None else usable
+    one, other_half = np.flatnonzero(first_rows), np.flatnonzero(~first_rows)
+    size = min(largest, len(one), len(other_half), len(made))
+    target = pool.take(one[sample_units(pool.units[one], size, seed, TARGET)])  # what is taken alone is copied
+    real = pool.take(other_half[sample_units(pool.units[other_half], size, seed, REAL)])
+    texts = texts.take(made[sample(texts.record_ids[made], size, seed, "utility")])
     other = None
     if unrelated is not None and len(unrelated):
         most = min(size, UNRELATED) if embed else size
