@@ -54,6 +54,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
     "LONGEST_NAME": ("engine.store.runs.runs", "LONGEST_NAME"),
     "LONGEST_NOTE": ("engine.store.runs.runs", "LONGEST_NOTE"),
+    "LEAKS_LISTED": ("engine.examine.findings.part", "LISTED"),
     "LedgerView": ("engine.store.views", "LedgerView"),
     "LOOK_REASONS": ("engine.store.people.reasons", "STANDARD"),
     "LONGEST_ANSWER": ("engine.release.assessment.questions", "LONGEST_ANSWER"),
@@ -241,6 +242,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
+    from engine.examine.findings.part import LISTED as LEAKS_LISTED
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, tells_nothing, use_table
     from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences

@@ -75,3 +75,10 @@ def test_a_finding_leads_to_the_decisions_on_its_records(seeded, visit):
     assert not app.exception
     assert app.title[0].value == "Release"
     assert app.selectbox(key="release.run").value == seeded.other
+
+
+def test_a_list_of_passages_that_is_cut_says_so(seeded, visit, monkeypatch):
+    assert "At least" not in words(visit("privacy", **{"privacy.view": "Leaks", "privacy.run": seeded.run}))
+    monkeypatch.setattr("engine.LEAKS_LISTED", 5)
+    app = visit("privacy", **{"privacy.view": "Leaks", "privacy.run": seeded.run})
+    assert "records of" in words(app).split("At least ", 1)[1][:16]

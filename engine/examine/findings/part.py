@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from engine.examine.findings.findings import Finding
 
+LISTED = 100_000  # passages, and marks, of a side that the table `leaks` lists at most
+
 
 @dataclass
 class Part:

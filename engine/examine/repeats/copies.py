@@ -16,12 +16,12 @@ from engine.examine.base import Side
 from engine.examine.each import each_output
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.make import finding, missing
-from engine.examine.findings.part import Part
+from engine.examine.findings.part import LISTED, Part
 from engine.examine.prepare import Prepared
 from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import parts_of, share_excess
-from engine.examine.values.leaks import MET, MET_COLUMNS, MOST_ROWS, NO_HOLDOUT, equal_size
+from engine.examine.values.leaks import MET, MET_COLUMNS, NO_HOLDOUT, equal_size
 
 NAME = "verbatim_8gram"
 COPIED = "copied words"
@@ -104,7 +104,7 @@ def _copied(prepared: Prepared, reference: Side, name: Reference, part: Part) ->
         "record_id": synthetic.record_ids[copied], "reference": name, "longest_words": longest[copied].astype(int),
         "share_of_words": covered[copied],
     })  # fmt: skip
-    shown = np.sort(np.argsort(-spans["words"].to_numpy(), kind="stable")[:MOST_ROWS])
+    shown = np.sort(np.argsort(-spans["words"].to_numpy(), kind="stable")[:LISTED])
     whose = pd.Series(reference.units, index=reference.record_ids)
     units = whose.reindex(spans["source_record_id"].unique()).nunique()
     met = pd.DataFrame([(COPIED, name, units)], columns=MET_COLUMNS)

@@ -18,7 +18,7 @@ from engine.examine.base import Side, join_sides
 from engine.examine.each import each_output
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.make import finding, missing
-from engine.examine.findings.part import Part
+from engine.examine.findings.part import LISTED, Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
@@ -39,7 +39,6 @@ from engine.json_types import JSON
 
 MATCHING = "word sequences, ignoring case, punctuation and spacing"
 KINDS = (("", "all"), ("_direct", "direct"))
-MOST_ROWS = 100_000
 MET, MET_COLUMNS = "met_units", ["attack", "reference", "units"]  # of how many units the text holds something
 OF_ONE = "direct identifier"  # that a single unit has
 MOST_PAIRS = 2_000_000  # of a text and an entity that are summed at once
@@ -250,11 +249,11 @@ def _shared(prepared: Prepared, index: EntityIndex) -> NDArray[np.bool_]:
 def _tables(
     prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches, aside: NDArray[np.bool_]
 ) -> dict[str, pd.DataFrame]:
-    """Return `leaks` (rare and direct first, at most `MOST_ROWS`), `elp` (a row a label) and `met_units`, without text.
+    """Return `leaks` (rare and direct first, at most `LISTED`), `elp` (a row a label) and `met_units`, without text.
 
     What many people share (`aside`) is no leak of anybody's, so it is not shown as one.
     """
-    leaks = leak_table(prepared.synthetic, matches, index, aside, MOST_ROWS)
+    leaks = leak_table(prepared.synthetic, matches, index, aside, LISTED)
     leaks["reference"] = reference
     of, by, _ = index.held
     alone = entities_found(matches, len(index)) & index.direct & (index.holders == 1) & ~aside

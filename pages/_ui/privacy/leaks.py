@@ -54,11 +54,13 @@ def ranked(leaks: pd.DataFrame) -> pd.DataFrame:
 
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=4)
-def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> pd.DataFrame | None:
-    """Return `ranked` of an examination; ids and counts only, kept for this session under run and time."""
+def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> tuple[pd.DataFrame, int] | None:
+    """Return `ranked` of an examination and of how many rows of a kind it is; kept for this session."""
     del examined_at  # part of the key only
     leaks = _workspace.examinations.table(run_id, "leaks", columns=COLUMNS, where={"reference": "train"})
-    return None if leaks is None else ranked(leaks)
+    if leaks is None:
+        return None
+    return ranked(leaks), int(leaks["kind"].value_counts().max()) if len(leaks) else 0
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -68,10 +70,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         if lead:
             st.markdown(lead)
         return
-    records = ranked_of(workspace, run.id, str(run.examined_at))
-    if records is None:
+    known = ranked_of(workspace, run.id, str(run.examined_at))
+    if known is None:
         st.caption("This examination left no table of leaks.")
         return
+    records, listed = known
     if records.empty:
         st.success(
             "No record holds a known identifier of the training part in the same words, or eight of its words in a "
@@ -84,10 +87,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         return
     if lead:
         st.markdown(lead)
+    counted = ("" if listed < engine.LEAKS_LISTED else "At least ") + count_of(len(records), "record")
     st.markdown(
-        f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
-        "same words, identifiers or eight words in a row. Some would stand there by chance too (places, dates, stock "
-        "phrases). The box above counts private values in any way of writing, and says how many are chance."
+        f"{counted} of {run.kept:,} hold something that stands in the training part "
+        "in the same words, identifiers or eight words in a row. Some would stand there by chance too (places, dates, "
+        "stock phrases). The box above counts private values in any way of writing, and says how many are chance."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
