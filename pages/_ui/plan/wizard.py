@@ -100,7 +100,7 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
         found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)))
         policies = {policy.id: policy for policy in workspace.releases.policies()}
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
-            _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy])
+            _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy], named is not None)
     if few := few_aside(policies[found.proposal.policy], corpus):
         st.caption(few)
     return found
@@ -182,6 +182,7 @@ def _reasons(
     found: Found,
     specs: dict[str, engine.MethodSpec],
     policy: engine.Policy,
+    named: bool,
 ) -> None:
     """Draw why these methods and which policy, and what was fixed at import."""
     st.markdown(tr("**Why these methods**"))
@@ -189,7 +190,7 @@ def _reasons(
     for one in found.recommended:
         said = method_cards.why(drafts, one)
         st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(said)}")
-    if _named(workspace.plan.remembered(corpus.id)):
+    if named:
         st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policy.title)))
     else:
         st.markdown(tr("**Policy for a release**: {policy}, once these readers are named", policy=plain(policy.title)))
