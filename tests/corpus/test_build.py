@@ -237,6 +237,8 @@ def test_a_build_changes_nothing_in_its_table() -> None:
     [
         ({"note_id": ["1", "2"], "patient": ["a", "a"], "note": [TEXT, TEXT], "outcome": ["x", "y"]},
          ColumnMapping("note", "note_id", "patient", "outcome")),
+        ({"note": [TEXT, TEXT], "department": ["x", "y"], "diagnosisLabel": ["a", "b"]},
+         ColumnMapping("note", label="diagnosisLabel")),  # the surer name
         ({"id": ["1", "1"], "zeta": [TEXT, TEXT]}, ColumnMapping("zeta")),  # ids repeat; the longest column is the text
         ({"Full Text": [TEXT], "entities": [[{"start": 0, "end": 2, "label": "A"}]]},
          ColumnMapping("Full Text", spans="entities")),

@@ -32,6 +32,7 @@ LABEL_NAMES = (
     "sentiment", "rating", "specialty", "queue", "priority", "diagnosis_group", "kind", "article",
 )  # fmt: skip
 SPANS_NAMES = ("spans", "gold_spans", "entities", "annotations", "mentions", "pii", "ents")
+LABEL_ENDS = ("label", "category", "class")  # a name that ends so says it plainly
 MAX_SUGGESTED_LABELS = 50
 DEFAULT_CAP = 5  # records of one source
 
@@ -101,7 +102,7 @@ def suggest_mapping(frame: pd.DataFrame) -> ColumnMapping:
     free = [name for name in free if name != record_id]
     source_id = _first(free, SOURCE_NAMES, lambda name: len(set(map(cell_text, cells[name]))) > 0 and bool(rows))
     free = [name for name in free if name != source_id]
-    label = _first(free, LABEL_NAMES, lambda name: _is_label(cells[name]))
+    label = _first(free, _label_names(free), lambda name: _is_label(cells[name]))
     return ColumnMapping(text=text or "", record_id=record_id, source_id=source_id, label=label, spans=spans)
 
 
@@ -119,6 +120,13 @@ def _first(names: Sequence[str], wanted: Sequence[str], fits: Callable[[str], bo
         if name is not None and fits(name):
             return name
     return None
+
+
+def _label_names(names: Sequence[str]) -> list[str]:
+    """Return what a label is called, surest first: `label` itself, `diagnosis_label` and the like, then the rest."""
+    plain = [normal_name(name) for name in names]
+    sure = [name for end in LABEL_ENDS for name in (end, *(name for name in plain if name.endswith(f"_{end}")))]
+    return [*sure, *LABEL_NAMES]
 
 
 def _is_text(values: list[object]) -> bool:

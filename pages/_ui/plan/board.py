@@ -187,7 +187,7 @@ def _besides(
     workspace: engine.Workspace, method: engine.MethodSpec, corpus: engine.CorpusSummary, draft: engine.Draft
 ) -> None:
     """Draw why the run may not start, and what else a person has to know first."""
-    for blocker in draft.blockers:
+    for blocker in draft.blockers[1:]:  # the bar below says the first
         states.refused(blocker, tr("Change this first, then start."))
     unseen = "spans" in method.needs and corpus.span_source is None
     unreviewed = workspace.plan.unreviewed(method, corpus)
