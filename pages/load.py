@@ -12,7 +12,7 @@ from pages._ui.language import mark, tr, translator
 from pages._ui.load import aside as load_aside
 from pages._ui.load import file as load_file
 from pages._ui.load import mapping as load_mapping
-from pages._ui.parts import once
+from pages._ui.parts import once, top
 from pages._ui.texts import meaning
 
 workspace = guard()
@@ -21,7 +21,9 @@ st.title(tr("Load"), anchor=False)
 corpus = current_corpus(workspace)
 views = [corpus_facts.LOAD_VIEW, mark("What was loaded")]
 if corpus is not None:
-    st.session_state.setdefault("load.view", st.session_state.pop(load_file.NEXT_VIEW, views[0]))
+    if (following := st.session_state.pop(load_file.NEXT_VIEW, None)) is not None:
+        top.scroll()
+    st.session_state.setdefault("load.view", following or views[0])
     view = st.radio(
         tr("View"), views, format_func=translator(), key="load.view", label_visibility="collapsed", horizontal=True
     )

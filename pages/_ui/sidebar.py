@@ -9,6 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui import reload
 from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
 from pages._ui.language import choice, mark, tr, trn
 from pages._ui.navigation import go, page_only
@@ -58,6 +59,7 @@ def _who(workspace: engine.Workspace) -> None:
 def _pick(workspace: engine.Workspace) -> None:
     """Draw the corpus picker; a corpus chosen by a page takes precedence once."""
     names = corpus_names(workspace)
+    reload.restore()
     wanted = st.session_state.pop("_ui.next_corpus", None)
     if wanted in names:
         st.session_state[CORPUS] = wanted
@@ -71,6 +73,7 @@ def _pick(workspace: engine.Workspace) -> None:
             key=CORPUS,
             persist_state="session",
         )
+    reload.keep()
 
 
 TERMS: dict[str, tuple[str, ...]] = {

@@ -122,7 +122,9 @@ GLOSSARY = {
     mark("leak"): mark("What a text gives away of the records used more often than chance does."),
     mark("chance"): mark("What the same attack finds of records that no method saw. What exceeds it is a leak."),
     mark("cannot tell"): mark("Too little was measured to say whether there is a leak."),
-    mark("none seen"): mark("Nothing beyond chance was found, but in so few records that a leak is not excluded."),
+    mark("not above chance in so few"): mark(
+        "Nothing beyond chance was found, but in so few records that a leak is not excluded."
+    ),
     mark("shared value"): mark(
         "A value in the records of more than one person in ten. It tells nobody apart, so it is not counted."
     ),

@@ -501,6 +501,27 @@ def test_what_counts_is_drawn_in_colour_and_the_rest_in_grey_or_not_at_all() -> 
     assert [trace.name for trace in alone] == ["training part", "holdout (used by nobody)"]
 
 
+def test_what_is_judged_is_what_is_drawn() -> None:
+    """Values that many people share differ by chance; the dots to compare leave them out, as the verdict does."""
+    words = ("share", "lower is safer", "privacy")
+    rows = [
+        Finding("pipp_direct", 0.30, 0.25, 0.35, 100, "train", *words, {"equal_size_value": 0.13}),
+        Finding("pipp_direct", 0.02, 0.01, 0.07, 100, "holdout", *words),
+        Finding("pipp_direct", 0.20, 0.15, 0.25, 100, "baseline", *words),
+        Finding("pipp_direct_excess", 0.01, -0.03, 0.05, 100, "holdout", *words),
+    ]
+    assert "judged without it" in figures.leak_shares(rows, whole=False).caveat
+    told = {"train_unshared": [0.03, 100], "holdout_unshared": [0.02, 100]}
+    rows[3] = replace(rows[3], settings=told)
+    drawn = figures.leak_shares(rows, whole=False)
+    assert {trace.name.split(" ")[0].strip(","): list(trace.x) for trace in drawn.plot.data} == {
+        "training": [pytest.approx(3.0)], "holdout": [pytest.approx(2.0)],
+    }  # fmt: skip
+    assert "left out" in drawn.caveat
+    every = {trace.name: list(trace.x) for trace in figures.leak_shares(rows).plot.data}
+    assert every["training part"] == [pytest.approx(30.0)]
+
+
 def test_words_of_close_marks_stand_on_different_sides():
     close = {"a": (0.5, 0.5), "b": (0.51, 0.5), "c": (0.5, 0.52), "far": (0.0, 0.0)}
     sides = placed(close, dict.fromkeys(close, "4 · ε 1"), (1.0, 1.0))

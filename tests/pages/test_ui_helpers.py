@@ -149,6 +149,34 @@ def test_a_job_whose_row_is_gone_makes_the_page_run_again_and_quiet_ones_are_not
     assert progress.running_job(several, kind="signal").kind == "signal"
 
 
+@pytest.mark.parametrize(("waited", "told"), [(2, False), (130, True)])
+def test_a_job_that_gets_ready_for_long_says_since_when(waited, told):
+    from datetime import UTC, datetime, timedelta
+    from types import SimpleNamespace
+
+    from pages._ui.parts import progress
+
+    began = (datetime.now(UTC) - timedelta(seconds=waited)).isoformat(timespec="milliseconds")
+    job = SimpleNamespace(state="running", stopping=False, whole=None, done=0, started=began)
+    assert progress.status_line(job).startswith("Getting ready")
+    assert ("2 min" in progress.status_line(job)) is told
+    job.started = None
+    assert progress.status_line(job) == "Getting ready"
+
+
+def test_a_browser_is_known_by_its_token_whatever_the_mask():
+    from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+    from pages._ui.reload import unmasked
+
+    token = bytes(range(16))
+    first, second = (generate_xsrf_token_string(token, 1) for _ in range(2))
+    assert first != second
+    assert unmasked(first) == unmasked(second) == token
+    for broken in ("", "2|zz|00|1", "2||00|1", "2|00", "a|b|c|d"):
+        assert unmasked(broken) == b""
+
+
 def test_known_identifiers_take_plain_type_names():
     assert parse_known("Ann Lee\nLyon | place\nX-7|CODE\n\n | place") == [
         {"value": "Ann Lee", "label": "PERSON"},

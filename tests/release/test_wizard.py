@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -98,6 +99,22 @@ def test_votes_come_first_only_where_the_model_knows_what_they_choose_from(repea
         one.method: one.why for one in recommended(Answers(repeats, "researchers", label, False, units), method_ids())
     }
     assert "say on Plan what the corpus holds" in why["aug-pe"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("units", [79, 999, 20_000])
+def test_a_pool_is_offered_second_and_only_where_votes_are_heard(units, known):
+    answers = Answers(False, "researchers", False, False, units, known_kind=known)
+    without, beside = recommended(answers, method_ids()), recommended(replace(answers, pool=True), method_ids())
+    names = [one.method for one in beside]
+    assert "dp-select" not in [one.method for one in without]
+    assert names[0] == without[0].method
+    assert ("dp-select" in names) == (units > 79)
+    if units > 79:
+        assert names[1] == "dp-select"
+        assert "dp-select" in dict(propose(replace(answers, pool=True)).others)
+    team = recommended(replace(answers, recipients="team", pool=True), method_ids())
+    assert "dp-select" not in [one.method for one in team]
 
 
 def test_a_smaller_budget_asks_for_more_people():

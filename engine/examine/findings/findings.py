@@ -11,6 +11,8 @@ Reference = Literal["train", "holdout", "baseline", "real", "unrelated", "none"]
 Direction = Literal["lower is safer", "higher is better", "lower is better", "closer to real is better"]
 CLOSER: Direction = "closer to real is better"
 Group = Literal["privacy", "utility"]
+UNSHARED = ("train_unshared", "holdout_unshared")
+"""Settings of an excess: the two shares whose difference it is, without what many people share; each with its n."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.examine.base import Side, join_sides
 from engine.examine.each import each_output
-from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.findings import UNSHARED, Finding, Reference
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import LISTED, Part
 from engine.examine.prepare import Prepared
@@ -194,9 +194,16 @@ def _excess(prepared: Prepared) -> list[Finding]:
             why = NONE_LEFT if index.mask(kind).any() else NO_DIRECT
             rows += [missing(f"{name}{suffix}_excess", "holdout", why) for name in ("pipp", "elp")]
             continue
-        pipp, elp = split_excess(split, kept, prepared.seed, groups=groups)
-        rows.append(finding(f"pipp{suffix}_excess", "holdout", pipp, reference_records=records, **told))
-        rows.append(finding(f"elp{suffix}_excess", "holdout", elp, reference_records=records, **told))
+        for name, sides, excess in zip(
+            ("pipp", "elp"), split.finds(split.first, kept),
+            split_excess(split, kept, prepared.seed, groups=groups), strict=True,
+        ):  # fmt: skip
+            levels: dict[str, JSON] = {
+                place: [float(found.mean()) if len(found) else None, len(found)]
+                for place, found in zip(UNSHARED, sides, strict=True)
+            }
+            settings = {"reference_records": records, **told, **levels}
+            rows.append(finding(f"{name}{suffix}_excess", "holdout", excess, **settings))
     return rows
 
 

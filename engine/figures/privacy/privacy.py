@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.findings.findings import Finding
+from engine.examine.findings.findings import UNSHARED, Finding
 from engine.examine.findings.verdict import stands_out as level_above
 from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.examine.stats.intervals import wilson
@@ -38,7 +38,7 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
     plot = go.Figure()
     for side in SIDES if whole else (EQUAL, "train", "holdout"):
         drawn = [n for n in measured if whole or side == "holdout" or (n in cut) == (side == EQUAL)]
-        sided = [(MEASURES[name].title, of_side(findings, name, side)) for name in drawn]
+        sided = [(MEASURES[name].title, _drawn(findings, name, side)) for name in drawn]
         if any(found is not None for _, found in sided):
             rows: list[Row] = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
             add_dots(plot, side, rows, STRONG if side == EQUAL else FAINT if side == "train" and cut else None)
@@ -58,7 +58,10 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
             "The whole training part is larger than the holdout, so it is met more: compare the holdout with the part "
             "of equal size. "
         )
-    if {"pipp", "pipp_direct", "elp", "elp_direct"} & {*measured}:
+    if any(_judged(findings, name, side) is not None for name in measured for side in (EQUAL, "holdout")):
+        caveat += "What many people share is left out of entities and identifiers, "
+        caveat += "but for dots in grey, which count it. " if whole else "as it is when they are judged. "
+    elif {"pipp", "pipp_direct", "elp", "elp_direct"} & {*measured}:
         caveat += (
             "Rows of entities, of identifiers that leaked and of records with one are drawn with what many people "
             "share, and judged without it. "
@@ -70,6 +73,25 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         )
     caveat = caveat.strip()
     return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
+
+
+def _drawn(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
+    """Return what is drawn of a side: the share that is judged, where it is another than the one that was measured."""
+    return _judged(findings, name, side) or of_side(findings, name, side)
+
+
+def _judged(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
+    """Return the share of a side that the difference is taken of, which leaves out what many people share."""
+    measured, excess = pick(findings, name, "holdout"), pick(findings, f"{name}_excess", "holdout")
+    places = dict(zip((EQUAL, "holdout"), UNSHARED, strict=True))
+    level = excess.settings.get(places[side]) if excess is not None and side in places else None
+    if measured is None or not isinstance(level, list) or len(level) != 2:
+        return None
+    share, n = level
+    if not isinstance(share, float | int) or not isinstance(n, int):
+        return None
+    low, high = wilson(share * n, n)
+    return replace(measured, value=float(share), low=low, high=high, n=n)
 
 
 def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:

@@ -111,10 +111,11 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bo
     """Draw the list, folded where something was released already or it was put away; return whether it lies open."""
     lines = steps(workspace, corpus)
     done = sum(line.done for line in lines)
+    begun = sum(line.done and line.begun for line in lines) if done < len(lines) else 0
     away = workspace.settings.get(SETTING) == AWAY
     folded = away or done == len(lines) or any(one.released for one in workspace.corpora.all())
     about = f" with {plain(corpus.name)}" if corpus else ""
-    title = f"**Your first release{about}**: {done} of {len(lines)} done"
+    title = f"**Your first release{about}**: {done - begun} of {len(lines)} done{f', {begun} in part' if begun else ''}"
     # The key tells folded from open, so that the browser does not keep the state of the one for the other.
     with st.expander(title, expanded=not folded, icon=":material/checklist:", key=f"home.steps.{folded}"):
         if not done:

@@ -10,6 +10,7 @@ is kept. Nothing is computed here: the worker is another process and survives a 
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -22,6 +23,7 @@ from pages._ui.texts import JOBS, count_of, number, plain, seconds
 
 ACTIVE = ("queued", "running")
 ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
+SOON = 20.0  # seconds of getting ready that need no word
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
 STAGES = {
@@ -85,11 +87,23 @@ def status_line(job: engine.JobView) -> str:
             left=left(job.whole.seconds_left),
         )
     if not job.done:
-        return tr("Getting ready")
+        return ready(job)
     parts = [step(job)]
     if job.seconds_left is not None:
         parts.append(tr("{left} of this step", left=left(job.seconds_left)))
     return " · ".join(parts)
+
+
+def ready(job: engine.JobView) -> str:
+    """Return that a job is getting ready, and since when where that is longer than a person likes to wait."""
+    began = None if job.started is None else datetime.fromisoformat(job.started)
+    passed = 0.0 if began is None else (datetime.now(UTC) - began).total_seconds()
+    if passed < SOON:
+        return tr("Getting ready")
+    return tr(
+        "Getting ready for {time} now. Models are read first, which takes long where other work runs.",
+        time=seconds(passed),
+    )
 
 
 def step(job: engine.JobView) -> str:

@@ -42,7 +42,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         several = st.container()
     below = st.container()
     with right, st.container(gap="xsmall"):
-        wanted, draft = _chosen(workspace, corpus, facts, method, below)
+        wanted, draft = _chosen(workspace, corpus, facts, method, below, found.pools)
     if wanted is None or draft is None:
         return
     with several:
@@ -72,6 +72,7 @@ def _chosen(
     facts: engine.Facts,
     inner: engine.MethodSpec,
     below: DeltaGenerator,
+    pools: int,
 ) -> tuple[Wanted | None, engine.Draft | None]:
     """Draw the chosen method's settings, and its details `below`; return the run they make and what it would do."""
     words = card_of(inner)
@@ -102,7 +103,7 @@ def _chosen(
     if method.kind == "dp":
         with st.expander(tr("Labels of the outputs"), icon=":material/label:", key="plan.labels.box"):
             plan_labels.draw(workspace, corpus, method)
-            plan_pool.offer(workspace, method)
+            plan_pool.offer(method, pools)
     box = below.expander(tr("Details: source, proof, budget, cost"), icon=":material/fact_check:", key="plan.details")
     claim, money = box.columns(2, gap="large")
     with claim:

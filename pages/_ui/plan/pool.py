@@ -42,11 +42,10 @@ def ask(workspace: engine.Workspace, method: engine.MethodSpec, *, key: str) -> 
     return {"pool": chosen}
 
 
-def offer(workspace: engine.Workspace, method: engine.MethodSpec) -> None:
-    """Offer whoever plans another method with a proven bound to choose from a pool."""
+def offer(method: engine.MethodSpec, pools: int) -> None:
+    """Offer whoever plans another method with a proven bound to choose from a pool, of so many that are here."""
     if method.kind != "dp" or "pool" in method.needs:
         return
-    pools = workspace.pools.all()
     if pools:
         st.info(
             trn(
@@ -54,7 +53,7 @@ def offer(workspace: engine.Workspace, method: engine.MethodSpec) -> None:
                 "texts are whole.",
                 "{n} pools of text made elsewhere are here. Choosing from one costs one release of votes, and its "
                 "texts are whole.",
-                len(pools),
+                pools,
             ),
             icon=":material/library_books:",
         )

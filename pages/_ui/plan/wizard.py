@@ -50,13 +50,15 @@ class Found:
 
     recommended: tuple[Recommended, ...]
     proposal: Proposal
+    pools: int  # of text made elsewhere
 
 
 def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> Found:
     """Draw the questions in one row and a line on what follows; return the methods that suit."""
     known = workspace.plan.remembered(corpus.id)
     specs = {spec.id: spec for spec in workspace.plan.methods()}
-    answers = answered(workspace, corpus, facts, known)
+    pools = len(workspace.pools.all())
+    answers = answered(workspace, corpus, facts, known, pools)
     _recall(corpus, known, specs)
     key = f"plan.wizard.{corpus.id}"
     named = _named(known)
@@ -97,7 +99,7 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
                 tr("Should texts carry a label?"), list(YES_NO), format_func=translator(YES_NO), key=f"{key}.label",
                 on_change=changed, width=185,
             )  # fmt: skip
-        found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)))
+        found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)), pools)
         policies = {policy.id: policy for policy in workspace.releases.policies()}
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
             _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy], named is not None)
@@ -120,7 +122,7 @@ def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
 
 
 def answered(
-    workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts, known: JSONObject
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts, known: JSONObject, pools: int
 ) -> Answers:
     """Return the answers as they stand: what was said of the corpus, else a careful start."""
     recipients = _named(known) or "researchers"
@@ -132,6 +134,7 @@ def answered(
         units=facts.units,
         epsilon=certainty.held(workspace, corpus.id),
         known_kind=_known_kind(workspace, corpus.id),
+        pool=pools > 0,
     )
 
 
@@ -166,7 +169,7 @@ def _follow(
     available: tuple[str, ...],
 ) -> None:
     """Keep the answers, and choose what they propose where the chosen method is not among what suits them."""
-    answers = answered(workspace, corpus, facts, said)
+    answers = answered(workspace, corpus, facts, said, len(workspace.pools.all()))
     suited = recommended(answers, available)
     if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
         st.session_state[method_cards.CHOICE] = method_cards.best(method_cards.Drafts(workspace, corpus, facts), suited)

@@ -23,7 +23,7 @@ LEVELS: dict[str, tuple[str, str, str]] = {
     "leak": (":material/report:", "leak", "red"),
     "slight": (":material/warning:", "slight leak", "orange"),
     "unsure": (":material/help:", "cannot tell", "orange"),
-    "chance": (":material/check_circle:", "no leak seen", "green"),
+    "chance": (":material/check_circle:", "not above chance", "green"),
     "unknown": (":material/pending:", "not known", "gray"),
     "proof": (":material/verified_user:", "proof", "blue"),
     "no proof": (":material/remove_moderator:", "nothing proven", "gray"),
@@ -31,7 +31,11 @@ LEVELS: dict[str, tuple[str, str, str]] = {
 EXCESS = "_excess"
 ABOVE = "train above holdout"  # what a rule on a difference is held against
 BROKEN = (":material/gpp_bad:", "proof contradicted", "red")
-NONE_SEEN = (":material/search_off:", "none seen", "gray")  # unsure, but nothing beyond chance was seen
+NONE_SEEN = (
+    ":material/search_off:",
+    "not above chance in so few",
+    "gray",
+)  # unsure, but nothing beyond chance was seen
 
 
 def sentences(side: Examined) -> tuple[Sentence, ...]:

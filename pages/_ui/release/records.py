@@ -18,6 +18,7 @@ from pages._ui.parts.highlight import highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.parts.sliders import slider
 from pages._ui.privacy.leaks import marks, of_record
+from pages._ui.release import keys
 from pages._ui.sign_in.closed import barred, closed, only
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, decimal, number, plain
@@ -216,6 +217,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             on_click=_show,
             args=(run.id, ids[max(place - 1, 0)]),
         )
+    keys.draw(record)
     st.caption(
         tr("The run must be made again, and then its own records are decided on: a decision here does not count there.")
         if run.stale

@@ -15,9 +15,18 @@ SHOWN = 6
 
 
 def draw(workspace: engine.Workspace) -> None:
-    """Draw one line a job; nothing where the queue is empty."""
-    jobs = workspace.jobs.turns()
-    jobs = [job for job in jobs if job.kind not in QUIET]
+    """Draw one line a job, again every few seconds while there are any; nothing where the queue is empty."""
+    if _jobs(workspace):
+        _lines(workspace)
+
+
+def _jobs(workspace: engine.Workspace) -> list[engine.JobView]:
+    return [job for job in workspace.jobs.turns() if job.kind not in QUIET]
+
+
+@st.fragment(run_every="3s")
+def _lines(workspace: engine.Workspace) -> None:
+    jobs = _jobs(workspace)
     if not jobs:
         return
     names, runs = corpus_names(workspace), called(workspace)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.findings.findings import Finding
+from engine.examine.findings.findings import UNSHARED, Finding
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.values import leaks
 
@@ -45,6 +45,10 @@ def test_it_says_by_how_many_texts(monkeypatch: pytest.MonkeyPatch, grouped: boo
     whole = excess(1, 90, copied=0.3, grouped=grouped)
     assert {f.settings["texts"] for f in whole.values()} == {90}
     assert whole["pipp_excess"].n == 90
+    for found in whole.values():  # the two shares that it is the difference of
+        (ours, _), (theirs, _) = (found.settings[place] for place in UNSHARED)
+        assert found.value == pytest.approx(ours - theirs)
+    assert [whole["pipp_excess"].settings[place][1] for place in UNSHARED] == [90, 90]
     monkeypatch.setattr(leaks, "MOST_TEXTS", 30)
     few = excess(1, 90, copied=0.3, grouped=grouped)
     assert {f.settings["texts"] for f in few.values()} == {30}

@@ -1,0 +1,35 @@
+// A key counts for the record on the screen; one that comes while a decision is stored is held back, and that is said.
+
+const BUTTONS = { a: "approved", x: "rejected", u: "pending", j: "next", k: "previous" }
+const LONGEST = 10000 // milliseconds after which a decision is taken for lost, and keys count again
+const desk = { since: 0, early: 0, area: null, words: "" }
+
+function say() {
+  if (desk.area) desk.area.textContent = desk.early ? desk.words : ""
+}
+
+function pressed(event) {
+  const action = BUTTONS[event.key.toLowerCase()]
+  const typing = event.target.closest?.("input, textarea, select, [contenteditable=true]")
+  if (!action || typing || event.ctrlKey || event.metaKey || event.altKey || !desk.area?.isConnected) return
+  const now = performance.now()
+  if (desk.since && now - desk.since < LONGEST) {
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    if (!event.repeat) desk.early += 1
+    say()
+  } else if (document.querySelector(`[class*="st-key-release-${action}-"] button:not([disabled])`)) {
+    desk.since = now
+    desk.early = 0
+    say()
+  }
+}
+
+export default function (component) {
+  const { data, parentElement } = component
+  desk.area = parentElement.querySelector(".early")
+  desk.words = data.words
+  desk.since = 0 // what was decided is stored, and the record it is about is drawn
+  say()
+  window.addEventListener("keydown", pressed, true) // the same function is added once
+}

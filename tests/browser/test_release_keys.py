@@ -1,0 +1,87 @@
+"""Keys on Release faster than it draws, and a reload: no decision is lost without a word, nothing else is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.test_whole_path import goto, key, settled, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+def rejected(workspace: Any, run_id: str) -> list[str]:
+    """Return the records that were rejected, in the page's order."""
+    rows = workspace.runs.synthetic(run_id, limit=25, order="risk")
+    return [str(row.record_id) for row in rows.itertuples() if row.approval == "rejected"]
+
+
+def test_each_key_counts_or_is_said_not_to(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
+    run_id = workspace.jobs.synthesize(corpus.id, "surrogate")
+    wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
+    order = [str(record) for record in workspace.runs.synthetic(run_id, limit=25, order="risk")["record_id"]]
+    page.goto(server.url)
+    settled(page)
+    goto(page, "Release")
+    settled(page)
+    page.locator('[class*="st-key-release-approved-"] button').wait_for()
+    said = page.get_by_text("was not counted")
+    assert said.count() == 0
+
+    for place in range(3):  # at the pace of a reader
+        page.keyboard.press("x")
+        wait_for(lambda place=place: len(rejected(workspace, run_id)) == place + 1, 20, "a key was lost")
+        settled(page)
+        page.wait_for_timeout(300)
+    assert rejected(workspace, run_id) == order[:3]
+    assert said.count() == 0
+
+    for name in "xxax":  # faster than any page draws: the first one counts, the others are told
+        page.keyboard.press(name)
+        page.wait_for_timeout(20)
+    said.wait_for()
+    settled(page)
+    page.wait_for_timeout(1500)
+    assert rejected(workspace, run_id) == order[:4]
+    assert workspace.runs.approval_counts(run_id)["approved"] == 0, "no key fell on a record that was not seen"
+    assert said.count() == 1, "it stands until a key counts"
+
+    page.keyboard.press("a")
+    wait_for(lambda: workspace.runs.approval_counts(run_id)["approved"] == 1, 20, "keys do not count again")
+    settled(page)
+    assert said.count() == 0
+
+
+def test_a_reload_looks_at_the_same_corpus_and_run(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    older = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(older.id)
+    first, second = (workspace.jobs.synthesize(older.id, "surrogate", seed=seed) for seed in (1, 2))
+    wait_for(lambda: workspace.runs.get(second).state == "done", 120, "the surrogates did not end")
+    newer = workspace.corpora.import_sample("clinic_letters")
+    page.goto(server.url)
+    settled(page)
+    chosen = key(page, "sidebar.corpus").get_by_role("combobox")
+    assert chosen.input_value() == newer.name
+    chosen.click()
+    page.get_by_role("option", name=older.name).click()
+    settled(page)
+    goto(page, "Runs")
+    picker = key(page, "run.choice").get_by_role("combobox")
+    shown = picker.input_value()
+    picker.click()
+    options = page.get_by_role("option")
+    other = next(text for text in options.all_inner_texts() if text != shown)
+    options.get_by_text(other, exact=True).click()
+    settled(page)
+    assert picker.input_value() == other
+    page.reload()
+    settled(page)
+    assert (chosen.input_value(), picker.input_value()) == (older.name, other)
+    assert first != second
