@@ -161,6 +161,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "known_languages": ("engine.pii.languages.registry", "languages"),
+    "can_be_set_aside": ("engine.release.policy.aside", "can_be_set_aside"),
     "least_aside": ("engine.release.policy.aside", "least_aside"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
@@ -296,7 +297,7 @@ if TYPE_CHECKING:
     from engine.release.assessment.questions import questions as assessment_questions
     from engine.release.bundle.bundle import VERIFY_COMMANDS
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
-    from engine.release.policy.aside import least_aside, open_share, share_allowed
+    from engine.release.policy.aside import can_be_set_aside, least_aside, open_share, share_allowed
     from engine.release.policy.audience import Audience
     from engine.release.policy.gate import EXAMINE as GATE_EXAMINE
     from engine.release.policy.gate import in_order as gate_order

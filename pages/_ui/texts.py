@@ -19,6 +19,7 @@ from pages._ui.language import localised, mark, tr, translator, trn, words
 from pages._ui.plan.words import CARDS, FACES
 
 FILTERED = "filter:"  # what the id of a method begins with that has the filter behind it
+COMMANDS = re.compile(r",? \(?or (?:by|with) “ledger [^”]*”(?: or “[^”]*”)?\)?")
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 # Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
 LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)
@@ -156,6 +157,11 @@ def meaning(*terms: str) -> str:
 def plain(text: object) -> str:
     """Return text on one line with Markdown's special characters escaped and nothing that becomes a link."""
     return LINKED.sub(WORD_JOINER, MARKDOWN.sub(r"\\\1", " ".join(str(text).split())))
+
+
+def on_page(sentence: str) -> str:
+    """Return an engine's sentence without the commands it names beside the page where the same is done."""
+    return COMMANDS.sub("", sentence)
 
 
 def number(value: float | int | None, digits: int = 2) -> str:

@@ -99,7 +99,7 @@ def test_one_card_is_marked_and_it_is_none_that_noise_drowns(seeded, visit, deck
     (marked,) = [card for group in decks["plan.cards"]["data"]["groups"] for card in group["cards"] if card["best"]]
     assert app.session_state[CHOICE] == marked["id"]
     assert drafted(seeded.open(), seeded.corpus, marked["id"]).level != "noise"
-    assert [said for said in app.caption if said.value.startswith(f"**Recommended: {marked['name']}.** ")]
+    assert [said for said in app.caption if said.value.startswith(f"**{marked['best']}: {marked['name']}.** ")]
 
 
 def test_where_noise_drowns_each_the_first_stands(seeded):

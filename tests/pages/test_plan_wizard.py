@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from engine import Answers, propose, recommended
+from engine import Answers, least_aside, propose, recommended
+from engine.release.policy.policy import policies
 from pages._ui.methods import method_cards
+from pages._ui.plan.wizard import few_aside
 from pages._ui.release import policy as release_policy
 
 
@@ -27,6 +31,16 @@ def test_what_was_fixed_at_import_is_said_and_not_asked(seeded, visit):
     assert "**Policy for a release**: Research release" in said
     asked = [box.key for box in app.selectbox if str(box.key).startswith("plan.wizard.")]
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("people", "told"), [(60, "too few to set enough of them aside"), (800, "load the file again")]
+)
+def test_nobody_is_told_to_set_aside_more_than_there_are(people, told):
+    policy = next(one for one in policies() if one.id == "research")
+    said = few_aside(policy, SimpleNamespace(holdout_units=9, units=people))  # type: ignore[arg-type]
+    assert told in said
+    assert str(least_aside(policy)) in said or people == 60
 
 
 def proposed(seeded, recipients: str, beside: bool = False):

@@ -17,7 +17,7 @@ from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
-from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, badge, not_shown, why_not
+from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, answer, badge, not_shown, why_not
 from tests.pages.small import drawn_table, verdict_lines
 from tests.store.span_tables import add_span
 
@@ -404,6 +404,20 @@ def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
     assert said.startswith("The worst finding: Copied text: 100.0%.")
     assert "Nothing changed" not in said
     assert "out of date" in reason(missing, [unsure], stale=True)
+
+
+@pytest.mark.parametrize(
+    ("stale", "examination_stale", "leaks", "said"),
+    [
+        (False, True, False, "Not known: examine it again."),
+        (True, True, False, "Not known: the run has to be made again."),
+        (False, True, True, "It may not leave, for anybody."),
+        (False, False, False, "It may not leave, for anybody."),
+    ],
+)
+def test_findings_out_of_date_that_show_no_leak_are_no_verdict(stale, examination_stale, leaks, said):
+    side = SimpleNamespace(run=SimpleNamespace(stale=stale, examination_stale=examination_stale))
+    assert answer(SimpleNamespace(policy=None), side, leaks=leaks)[1] == said  # type: ignore[arg-type]
 
 
 def test_a_rule_that_a_number_breaks_is_the_reason_before_one_that_was_not_judged():

@@ -7,6 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine import GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.release import policy as release_policy
@@ -77,7 +78,13 @@ def test_check_list_says_what_would_help(seeded, visit):
     shown = everything(app)
     for line in seeded.open().releases.gate(seeded.run, "public").rules:
         assert app.container(key=f"release.rule.{line.rule}").markdown[0].value.count(line.title.split(" (")[0]) == 1
-    assert "What would help" in shown
+    open_rules = seeded.open().releases.gate(seeded.run, "public").open_rules()
+    helps = [line for line in shown.split("\n") if "What would help: " in line]
+    assert helps
+    assert len(helps) == len(set(helps)), "what helps several rules stands once"
+    assert {plain(line.remedy) for line in open_rules if line.remedy != GATE_EXAMINE} <= {
+        line.partition("What would help: ")[2].rstrip("]") for line in helps
+    }
     assert "not met" in shown
     assert app.text_input(key="release.second")
     assert app.button(key="release.build").disabled

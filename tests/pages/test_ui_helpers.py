@@ -177,6 +177,17 @@ def test_a_browser_is_known_by_its_token_whatever_the_mask():
         assert unmasked(broken) == b""
 
 
+def test_a_page_names_no_command_for_what_is_done_on_it():
+    from engine.dp.ledger import ASKED, UNKNOWN
+    from pages._ui.texts import on_page
+
+    for sentence in (UNKNOWN, ASKED):
+        assert "--" in sentence
+        assert "--" not in on_page(sentence)
+        assert on_page(sentence).endswith(", then run.")
+    assert on_page("Nothing to leave out (or so).") == "Nothing to leave out (or so)."
+
+
 def test_known_identifiers_take_plain_type_names():
     assert parse_known("Ann Lee\nLyon | place\nX-7|CODE\n\n | place") == [
         {"value": "Ann Lee", "label": "PERSON"},

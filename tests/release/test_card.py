@@ -123,6 +123,9 @@ def test_card_says_method_settings_guarantee_policy_and_limits(policy) -> None:
         assert expected in text
     copied = policy.requirements.longest_copied_words
     assert (f"more than {copied} consecutive words" in text) is (copied is not None)
+    met, limits = text.split("each of these was met")[1].split("## Limits")
+    assert "were not searched for" not in met, "what was not looked for is not what was met"
+    assert ("were not searched for" in limits) is (copied is None)
 
 
 def test_formal_claim_holds_before_selection() -> None:

@@ -114,6 +114,13 @@ def test_an_interval_that_is_too_wide_is_said_to_be_that(making, said):
     assert remedy(WIDE, replace(PLAIN, making=making)).startswith(said)
 
 
+@pytest.mark.parametrize(("used", "aside", "fits"), [(51, 18, False), (52, 18, True)])  # 10% open takes 35 set aside
+def test_nobody_is_told_to_set_more_aside_than_half_of_a_corpus(used, aside, fits):
+    said = remedy(WIDE, replace(PLAIN, making=replace(FEW, used=used, aside=aside)))
+    assert ("set aside and make the run again" in said) is fits
+    assert ("too small to set enough of them aside" in said) is not fits
+
+
 def test_more_texts_do_not_narrow_what_is_counted_over_identifiers_and_public_needs_many():
     rest = [one for one in good_findings() if one.name not in ("elp_rare", "pipp_excess")]
     rows = [

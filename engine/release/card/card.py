@@ -43,6 +43,7 @@ KEPT_TEXT = (
 )
 REPLACED_TEXT = "the original text, identifying values that were found replaced by invented ones"
 HELD_BACK = "How many records were held back is not stated."
+NOT_SEARCHED = "Longer runs of words from the original were not searched for: the policy does not ask for it."
 NONE_HELD_BACK = "No record of the run was held back."
 NOT_ORIGINALS = "No record equals an original."
 NOT_COMPARED = (
@@ -235,7 +236,8 @@ def _limits(facts: CardFacts) -> list[str]:
     whole = facts.guarantee.kind == "dp" and not facts.selected
     measured = () if whole else LIMITS[-1:]
     kept = KEPT_TEXT if facts.method.keeps_text else NEW_TEXT
-    return [*LIMITS[:-1], kept, NONE_HELD_BACK if whole else HELD_BACK, *measured]
+    searched = () if facts.policy.requirements.longest_copied_words is not None else (NOT_SEARCHED,)
+    return [*LIMITS[:-1], kept, *searched, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
 
 def _settings(facts: CardFacts) -> tuple[list[CardSetting], list[str]]:
@@ -315,11 +317,10 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
         checks += _intruder(need.intruder, let)
     if kind != "dp":
         checks.append("No record equals a record of the original, in whatever spelling.")
-    checks.append(
-        f"No text in this bundle shares more than {copied} consecutive words with a record the method read."
-        if copied is not None
-        else "Longer runs of words from the original were not searched for."
-    )
+    if copied is not None:
+        checks.append(
+            f"No text in this bundle shares more than {copied} consecutive words with a record the method read."
+        )
     return {
         "id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks,
         "waived": [_waived(policy, line) for line in waived],

@@ -41,4 +41,14 @@ def share_allowed(policy: Policy) -> float | None:
 def least_aside(policy: Policy) -> int | None:
     """Return from how many set aside no more is left open than the policy allows, None where it has no limit."""
     limit = share_allowed(policy)
-    return None if limit is None else max(1, math.ceil(Z * Z * (1 - limit) / limit))
+    return None if limit is None else least_for(limit)
+
+
+def least_for(limit: float) -> int:
+    """Return from how many set aside no more than a share, above 0 and at most 1, is left open."""
+    return max(1, math.ceil(Z * Z * (1 - limit) / limit))
+
+
+def can_be_set_aside(least: int, people: int) -> bool:
+    """Return whether so many of all the people (or records) of a corpus can be set aside: at most half of them."""
+    return 2 * least <= people

@@ -14,6 +14,7 @@ from typing import Literal
 
 from engine.dp.guarantee import Kind
 from engine.examine.findings.findings import Finding
+from engine.release.policy.aside import can_be_set_aside, least_for
 from engine.release.policy.policy import Rule, get_policy
 
 Writes = Literal["keeps", "rewrites", "new"]
@@ -144,7 +145,16 @@ def _set_aside(rule: Rule, cause: Cause, making: Making) -> tuple[str, str]:
         few = f"This rule compares with {who} were set aside, and {making.aside:,}{beside} {verb} too few."
     texts = "1,000 texts or more" if MANY in rule.remedy else "more texts"
     also = f", or make one of {texts}" if cause == "few" and not rule.finding.startswith("elp") else ""
+    if _too_small(rule, making):
+        return few, f"measure on a corpus of more people, since this one is too small to set enough of them aside{also}"
     return few, f"load the corpus again with more set aside and make the run again{also}, then examine"
+
+
+def _too_small(rule: Rule, making: Making) -> bool:
+    """Return whether a corpus has too few people for as many set aside as the rule's limit takes by rule of thumb."""
+    if making.used is None or making.aside is None or not rule.threshold:
+        return False
+    return not can_be_set_aside(least_for(rule.threshold), making.used + making.aside)
 
 
 def _measured(rule: Rule, claim: Claim, making: Making) -> str:

@@ -43,6 +43,7 @@ class Face(TypedDict):
     badge: str
     tone: str
     best: str
+    weak: bool
     does: str
     good: str
     mind: str
@@ -114,7 +115,11 @@ def choose(
             name, short = plain(card_of(methods[first]).name), plain(_in_short(drafts, one))
             if first in NEARER and _weak(drafts, one):
                 short = f"{short} {tr(NEARER[first])}"
-            st.caption(tr("**Recommended: {name}.** {why}", name=name, why=short))
+            st.caption(
+                tr("**Best of these: {name}.** {why}", name=name, why=short)
+                if _weak(drafts, one)
+                else tr("**Recommended: {name}.** {why}", name=name, why=short)
+            )
     box = st.expander(
         tr("All {n} methods, by what they promise", n=len(methods)), icon=":material/apps:", key=ALL, on_change="rerun"
     )
@@ -197,7 +202,7 @@ def face_of(
     """
     words, (face, tone) = card_of(spec), FACES[group_of(spec)]
     promise, found = tr(face), drafts.of(spec)
-    said = promise
+    said, weak = promise, found is not None and found.verdict.level in WEAK
     if one is not None and not one.fits:
         said = tr("{promise}, too few people here", promise=promise)
     elif found is not None and found.verdict.level in WEAK:
@@ -207,7 +212,8 @@ def face_of(
         "name": words.name,
         "badge": said,
         "tone": tone if said == promise else "few",
-        "best": tr("Recommended") if spec.id == first else "",
+        "best": "" if spec.id != first else tr("Best of these") if weak else tr("Recommended"),
+        "weak": weak,
         "does": words.does,
         "good": _lower(words.good),
         "mind": _lower(words.mind),

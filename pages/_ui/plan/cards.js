@@ -29,7 +29,7 @@ function draw(item, chosen, words) {
   tick.setAttribute("aria-hidden", "true")
   head.append(name, tick)
   const badges = part("badges", "")
-  if (item.best) badges.append(part("badge best", item.best))
+  if (item.best) badges.append(part(`badge ${item.weak ? "weak" : "best"}`, item.best))
   badges.append(part(`badge ${item.tone}`, item.badge))
   const rest = part("", "")
   rest.id = `rest-${item.id}`

@@ -18,7 +18,7 @@ from pages._ui.language import lowered, tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.plan import lasting
-from pages._ui.texts import plain, share
+from pages._ui.texts import on_page, plain, share
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -85,7 +85,7 @@ def leave() -> None:
 def line(draft: engine.Draft, reviews: str = "", *, tries_out: bool = False) -> str:
     """Return the one line: why it cannot start, else that nobody reviewed, else signal against noise."""
     if draft.blockers:
-        return tr(":red[:material/block: **Cannot start.**] {why}", why=plain(draft.blockers[0]))
+        return tr(":red[:material/block: **Cannot start.**] {why}", why=plain(on_page(draft.blockers[0])))
     if reviews:
         return tr(":orange[:material/warning: **Not reviewed.**] {why}", why=plain(reviews))
     return verdict_line(draft.verdict, tries_out=tries_out)

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 import streamlit as st
 
 import engine
-from engine import Answers, JSONObject, Proposal, Recipients, Recommended, least_aside, propose, recommended
+from engine import (
+    Answers,
+    JSONObject,
+    Proposal,
+    Recipients,
+    Recommended,
+    can_be_set_aside,
+    least_aside,
+    propose,
+    recommended,
+)
 from pages._ui.language import mark, tr, translator
 from pages._ui.methods import method_cards
 from pages._ui.navigation import go
@@ -113,6 +123,12 @@ def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
     least = least_aside(policy)
     if least is None or corpus.holdout_units >= least:
         return ""
+    if not can_be_set_aside(least, corpus.units):
+        return tr(
+            "For these readers “{policy}” holds. Measuring can hardly meet its limits on {all} people or records, too "
+            "few to set enough of them aside: release a run with a proof that nobody examined (“Proof alone”).",
+            policy=plain(policy.title), all=number(corpus.units),
+        )  # fmt: skip
     return tr(
         "For these readers “{policy}” holds. With {some} set aside, measuring can hardly meet its limits: load the "
         "file again with {least} or more set aside, or release a run with a proof that nobody examined (“Proof "

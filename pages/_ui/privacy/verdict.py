@@ -100,8 +100,8 @@ def _head(
     with st.container(key="privacy.head", gap="small"):
         for side, found, sentences_of in zip(sides, readers, said_of, strict=True):
             name = f"{plain(side.name)}: " if len(sides) > 1 else ""
-            icon, answer = _answer(found)
-            st.markdown(f"#### {icon} {name}{answer}")
+            icon, reply = answer(found, side, leaks=any(one.level == "leak" for one in sentences_of))
+            st.markdown(f"#### {icon} {name}{reply}")
             if found.wider is not None:
                 corpus = workspace.corpora.get(side.run.corpus_id)
                 noun = called.noun(workspace, corpus.id)
@@ -205,8 +205,12 @@ def not_shown(
     return f"For more readers ({wider.title}) this cannot be shown either way. {rule.remedy}", numbers
 
 
-def _answer(found: engine.Audience) -> tuple[str, str]:
-    """Return an icon and one sentence on who may read the text."""
+def answer(found: engine.Audience, side: Examined, *, leaks: bool) -> tuple[str, str]:
+    """Return an icon and one sentence on who may read the text; what is out of date and shows no leak says nothing."""
+    if not leaks and side.run.stale:
+        return ":gray[:material/history:]", "Not known: the run has to be made again."
+    if not leaks and side.run.examination_stale:
+        return ":gray[:material/history:]", "Not known: examine it again."
     if found.policy is None:
         return ":red[:material/block:]", "It may not leave, for anybody."
     readers = plain(found.policy.sentence.split(". ")[0].removeprefix("For ").rstrip("."))

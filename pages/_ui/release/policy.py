@@ -5,6 +5,8 @@ Privacy posture: shows measured values to the custodian; none of it goes into a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 import engine
@@ -177,8 +179,9 @@ def check_list(
         to_read = [line for line in to_read if line not in never]
     if to_read:
         with st.container(border=True, key="release.checklist", gap="small"):
-            for line in sorted(to_read, key=lambda line: (line.met, line.passed is True, not line.high)):
-                _line(workspace, line, policy, run)
+            place = {name: number for number, name in enumerate(line.remedy for line in to_read)}
+            to_read.sort(key=lambda line: (line.met, line.passed is True, not line.high, place[line.remedy]))
+            _lines(workspace, to_read, policy, run)
     if behind:
         more = trn(
             "{n} more rule is not met, and does not matter before",
@@ -186,8 +189,7 @@ def check_list(
             len(behind),
         )
         with st.expander(more, icon=":material/rule:", key=f"release.behind.{run.id}"):
-            for line in behind:
-                _line(workspace, line, policy, run)
+            _lines(workspace, behind, policy, run)
     if settled:
         met = trn("{n} rule is met", "{n} rules are met", len(settled))
         with st.expander(met, icon=":material/check_circle:", key=f"release.met.{run.id}"):
@@ -205,8 +207,16 @@ def _never(
         if widest is not None and not policy.requirements.whole_output:
             said = tr("The widest policy that its measurements meet is “{policy}”.", policy=plain(widest.title))
             st.caption(said)
-        for line in lines:
-            _line(workspace, line, policy, run)
+        _lines(workspace, lines, policy, run)
+
+
+def _lines(
+    workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
+) -> None:
+    """Draw rules; what would help several of them alike stands once, below the last of these."""
+    last = {line.remedy: place for place, line in enumerate(lines) if line.passed is not True}
+    for place, line in enumerate(lines):
+        _line(workspace, line, policy, run, helped=last.get(line.remedy, place) != place)
 
 
 def _waiting(
