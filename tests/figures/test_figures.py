@@ -510,7 +510,10 @@ def test_what_is_judged_is_what_is_drawn() -> None:
         Finding("pipp_direct", 0.20, 0.15, 0.25, 100, "baseline", *words),
         Finding("pipp_direct_excess", 0.01, -0.03, 0.05, 100, "holdout", *words),
     ]
-    assert "judged without it" in figures.leak_shares(rows, whole=False).caveat
+    old = figures.leak_shares(rows, whole=False)  # measured by an edition that did not keep what is judged
+    assert "judged without it" in old.caveat
+    assert "which rows with * are drawn with" in old.takeaway
+    assert {str(y) for trace in old.plot.data for y in trace.y} == {f"{MEASURES['pipp_direct'].title} *"}
     told = {"train_unshared": [0.03, 100], "holdout_unshared": [0.02, 100]}
     rows[3] = replace(rows[3], settings=told)
     drawn = figures.leak_shares(rows, whole=False)
@@ -518,6 +521,7 @@ def test_what_is_judged_is_what_is_drawn() -> None:
         "training": [pytest.approx(3.0)], "holdout": [pytest.approx(2.0)],
     }  # fmt: skip
     assert "left out" in drawn.caveat
+    assert "*" not in drawn.takeaway
     every = {trace.name: list(trace.x) for trace in figures.leak_shares(rows).plot.data}
     assert every["training part"] == [pytest.approx(30.0)]
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 import time
+import weakref
 
 import pandas as pd
 import pytest
@@ -158,6 +159,37 @@ def test_a_helper_of_another_edition_leaves_the_job_to_its_worker(workspace, cor
     assert workspace.jobs.get(one.task.id).state == "running"
     assert Helper(workspace, "h", shared, lambda: False, 1).step() == ""
     assert edition.edition() == edition.edition.__wrapped__()
+
+
+def test_a_helper_keeps_what_it_loaded_until_the_job_has_ended(workspace, corpus, monkeypatch):
+    """A job may be at a stage of its worker alone for an hour: what it is of is not read again after it."""
+    monkeypatch.setattr("engine.jobs.worker.sharing.KEPT_SECONDS", 0.0)
+    task = taken(workspace, corpus)
+    coordinator(task)._begin()
+    made, closed = [], []
+
+    class Loaded(detect.Detection):
+        def __init__(self, store, job, most):
+            super().__init__(store, str(job.corpus_id), job.arguments, most)
+            self.itself = self  # a circle, as an examination's
+            made.append(weakref.ref(self))
+
+        def close(self):
+            closed.append(1)
+            super().close()
+
+    with workspace.session.db.brief() as connection:
+        queue.beat(connection, "h", "h")
+    helper = Helper(workspace, "h", lambda: {"detect": Loaded}, lambda: False, 1)
+    while helper.step() == "":
+        pass
+    assert [helper.step() for _ in range(3)] == [None] * 3
+    assert (len(made), closed) == (1, [])
+    with workspace.session.db.write() as connection:
+        queue.finish(connection, task.id, "done")
+    assert helper.step() is None
+    assert closed == [1]
+    assert made[0]() is None, "nothing of it is held any more"
 
 
 def test_a_cancel_stops_everybody_and_leaves_nothing(workspace, corpus):

@@ -38,7 +38,7 @@ def test_what_was_fixed_at_import_is_said_and_not_asked(seeded, visit):
 )
 def test_nobody_is_told_to_set_aside_more_than_there_are(people, told):
     policy = next(one for one in policies() if one.id == "research")
-    said = few_aside(policy, SimpleNamespace(holdout_units=9, units=people))  # type: ignore[arg-type]
+    said = few_aside(policy, SimpleNamespace(holdout_units=9, units=people, unit="source"))  # type: ignore[arg-type]
     assert told in said
     assert str(least_aside(policy)) in said or people == 60
 

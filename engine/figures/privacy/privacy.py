@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -20,6 +20,8 @@ SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "el
 SIDES = ("train", EQUAL, "holdout", "baseline")
 
 
+WITH_SHARED = ("pipp", "pipp_direct", "elp", "elp_direct")
+MARK = "*"
 STRONG, FAINT = (palette.VERMILION, "circle"), (palette.GREY, "circle-open")
 
 
@@ -35,10 +37,12 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
     """
     measured = [name for name in names if pick(findings, name, "train") is not None]
     cut = {name for name in measured if of_side(findings, name, EQUAL) is not None}
+    judged = {name for name in WITH_SHARED if pick(findings, f"{name}_excess", "holdout") is not None}
+    apart = {name for name in measured if name in judged and _judged(findings, name, "holdout") is None}
     plot = go.Figure()
     for side in SIDES if whole else (EQUAL, "train", "holdout"):
         drawn = [n for n in measured if whole or side == "holdout" or (n in cut) == (side == EQUAL)]
-        sided = [(MEASURES[name].title, _drawn(findings, name, side)) for name in drawn]
+        sided = [(_title(name, apart), _drawn(findings, name, side)) for name in drawn]
         if any(found is not None for _, found in sided):
             rows: list[Row] = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
             add_dots(plot, side, rows, STRONG if side == EQUAL else FAINT if side == "train" and cut else None)
@@ -52,6 +56,8 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         takeaway = f"More than chance: {listed(above)} stand out against the training part."
     else:
         takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
+        if apart:
+            takeaway += f" That is without what many people share, which rows with {MARK} are drawn with."
     caveat = "Intervals of 95% miss one time in twenty. "
     if cut:
         caveat += (
@@ -61,11 +67,8 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
     if any(_judged(findings, name, side) is not None for name in measured for side in (EQUAL, "holdout")):
         caveat += "What many people share is left out of entities and identifiers, "
         caveat += "but for dots in grey, which count it. " if whole else "as it is when they are judged. "
-    elif {"pipp", "pipp_direct", "elp", "elp_direct"} & {*measured}:
-        caveat += (
-            "Rows of entities, of identifiers that leaked and of records with one are drawn with what many people "
-            "share, and judged without it. "
-        )
+    if apart:  # measured by an edition that did not keep what is judged
+        caveat += f"Rows with {MARK} are drawn with what many people share, and judged without it. "
     if whole:
         caveat += (
             "Real records nobody used stand in the place of the synthetic text: what they hold of the training part is "
@@ -73,6 +76,10 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         )
     caveat = caveat.strip()
     return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
+
+
+def _title(name: str, apart: Collection[str]) -> str:
+    return f"{MEASURES[name].title}{f' {MARK}' if name in apart else ''}"
 
 
 def _drawn(findings: Sequence[Finding], name: str, side: str) -> Finding | None:

@@ -12,6 +12,7 @@ database.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,10 +22,11 @@ from typing import TYPE_CHECKING, Protocol
 from sqlalchemy import Connection, select
 
 from engine.errors import InternalError
+from engine.examine.memory import give_back
 from engine.jobs.worker.edition import EDITION, edition
 from engine.jobs.worker.task import Stopped, frames, have_here
 from engine.json_types import JSON, as_list, as_object
-from engine.store import shards
+from engine.store import queue, shards
 from engine.store.database.schema import jobs
 from engine.store.rows import JobRow, job_of
 from engine.store.shards import Shard
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.1
 SAY_SECONDS = 2.0  # between two words on how far a shard is; with the second its worker learns that it lost it
-KEPT_SECONDS = 60.0  # that a helper keeps what it loaded for a job which has no shard for it
+KEPT_SECONDS = 60.0  # without a shard after which a helper looks whether the job it loaded has ended
 KNOWN = "known"  # in a job's cursor: what `Work.settle` returned
 Stop = Callable[[], bool]
 Rows = Sequence[Mapping[str, object]]
@@ -283,8 +285,7 @@ class Helper:
         with self._db.read() as connection:
             waiting = shards.offered(connection, kinds, without=self._failed)
         if not waiting:
-            if self._opened is not None and time.monotonic() - self._used > KEPT_SECONDS:
-                self.close()
+            self._tend()
             return None
         with self._db.brief() as connection:
             claimed = shards.claim(connection, self.name, kinds, most=self._most, without=self._failed)
@@ -303,11 +304,24 @@ class Helper:
                     shards.release(connection, shard)
         return ""
 
+    def _tend(self) -> None:
+        """Free what was loaded once its job has ended; until then there may be shards again, and it is long to load."""
+        if self._opened is None or time.monotonic() - self._used <= KEPT_SECONDS:
+            return
+        with self._db.read() as connection:
+            at_work = self._opened[0] in queue.active_jobs(connection)
+        if at_work:
+            self._used = time.monotonic()
+        else:
+            self.close()
+
     def close(self) -> None:
-        """Free what was loaded for the last job."""
+        """Free what was loaded for the last job, so that the next one does not stand beside it."""
         if self._opened is not None:
             self._opened[1].close()
             self._opened = None
+            gc.collect()  # what is prepared holds who stops it, and that holds what is prepared
+            give_back()
 
     def _work_of(self, row: JobRow) -> Work:
         if self._opened is None or self._opened[0] != row.id:

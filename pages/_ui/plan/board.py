@@ -55,7 +55,10 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     unreviewed = workspace.plan.unreviewed(spec, corpus)
     tries_out = "generator" in spec.needs and wanted.model == plan_model.BUILTIN
     measured = lasting.last_words(lasting.last(runs, wanted.method, wanted.model))
-    dock.draw(draft, settled, unreviewed[0] if unreviewed else "", tries_out=tries_out, measured=measured)
+    view = workspace.ledger.of(corpus.id) if draft.blockers else None
+    asks = view is not None and (view.unknown_since is not None or bool(view.questions))
+    reviews = unreviewed[0] if unreviewed else ""
+    dock.draw(draft, settled, reviews, tries_out=tries_out, measured=measured, asks=asks)
 
 
 FEW = 120  # outputs under which most uses are not judged
@@ -194,10 +197,6 @@ def _besides(
     unreviewed = workspace.plan.unreviewed(method, corpus)
     if (unseen or unreviewed) and st.button(tr("Go to review"), key="plan.review", icon=":material/rate_review:"):
         go("review")
-    view = workspace.ledger.of(corpus.id) if draft.blockers else None
-    asks = view is not None and (view.unknown_since is not None or bool(view.questions))
-    if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):
-        go("ledger")
     asked = st.session_state.get(f"plan.wizard.{corpus.id}.label", True)
     if not asked and method.one_to_one and workspace.labels.known(corpus.id).counts:
         st.caption(tr("This method writes each text from one record and gives it that record's label all the same."))

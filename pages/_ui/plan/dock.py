@@ -40,12 +40,18 @@ MARKS: dict[str, tuple[str, str]] = {  # level of a verdict -> icon, colour
 
 
 def draw(
-    draft: engine.Draft, settled: Callable[[], str], reviews: str = "", *, tries_out: bool = False, measured: str = ""
+    draft: engine.Draft,
+    settled: Callable[[], str],
+    reviews: str = "",
+    *,
+    tries_out: bool = False,
+    measured: str = "",
+    asks: bool = False,
 ) -> None:
     """Draw the verdict, what a release would end, what the run costs, and Start.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
-    makes a good writer. measured: what the last such run took, in words.
+    makes a good writer. measured: what the last such run took, in words. asks: the ledger has a question open.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
@@ -55,6 +61,8 @@ def draw(
                 if said := consequence(draft):
                     st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
                 st.caption(cost(draft, tries_out=tries_out, measured=measured))
+            if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):
+                go("ledger")
             pressed = st.button(
                 trn("Start: up to {n} output", "Start: up to {n} outputs", draft.plan.outputs),
                 type="primary",

@@ -125,9 +125,10 @@ def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
         return ""
     if not can_be_set_aside(least, corpus.units):
         return tr(
-            "For these readers “{policy}” holds. Measuring can hardly meet its limits on {all} people or records, too "
-            "few to set enough of them aside: release a run with a proof that nobody examined (“Proof alone”).",
-            policy=plain(policy.title), all=number(corpus.units),
+            "For these readers “{policy}” holds. Measuring can hardly meet its limits here: {all} are too few to set "
+            "enough of them aside. Release a run with a proof that nobody examined (“Proof alone”).",
+            policy=plain(policy.title),
+            all=count_of(corpus.units, *(("record",) if corpus.unit == "record" else ("person", "people"))),
         )  # fmt: skip
     return tr(
         "For these readers “{policy}” holds. With {some} set aside, measuring can hardly meet its limits: load the "
