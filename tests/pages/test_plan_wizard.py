@@ -43,6 +43,16 @@ def test_nobody_is_told_to_set_aside_more_than_there_are(people, told):
     assert str(least_aside(policy)) in said or people == 60
 
 
+def test_above_start_stands_that_the_readers_policy_takes_no_such_run(seeded, visit):
+    told = "takes no run of this method"
+    app = visit("plan", **{method_cards.CHOICE: "surrogate"})
+    assert told not in words(app), "nobody named the readers"
+    app = answer(app, seeded.corpus, recipients="public")
+    assert told not in words(app), "a method that suits was chosen with the answer"
+    app = visit("plan", **{method_cards.CHOICE: "surrogate"})
+    assert f"“Public release”, which holds for these readers, {told}" in words(app)
+
+
 def proposed(seeded, recipients: str, beside: bool = False):
     """Return what the engine proposes for the corpus; how many people there are depends on who was set aside."""
     facts = seeded.open().ledger.facts(seeded.corpus)

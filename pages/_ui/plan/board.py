@@ -58,7 +58,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     view = workspace.ledger.of(corpus.id) if draft.blockers else None
     asks = view is not None and (view.unknown_since is not None or bool(view.questions))
     reviews = unreviewed[0] if unreviewed else ""
-    dock.draw(draft, settled, reviews, tries_out=tries_out, measured=measured, asks=asks)
+    dock.draw(draft, settled, reviews, tries_out=tries_out, measured=measured, asks=asks,
+              refuses=wizard.refuses(found.policy, spec.kind))  # fmt: skip
 
 
 FEW = 120  # outputs under which most uses are not judged

@@ -47,18 +47,22 @@ def draw(
     tries_out: bool = False,
     measured: str = "",
     asks: bool = False,
+    refuses: str = "",
 ) -> None:
     """Draw the verdict, what a release would end, what the run costs, and Start.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
     makes a good writer. measured: what the last such run took, in words. asks: the ledger has a question open.
+    refuses: why the readers' policy takes no such run.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
                 st.markdown(line(draft, reviews, tries_out=tries_out))
-                if said := consequence(draft):
+                if refuses:
+                    st.markdown(f":orange[:material/block: {refuses}]")
+                elif said := consequence(draft):
                     st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
                 st.caption(cost(draft, tries_out=tries_out, measured=measured))
             if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):

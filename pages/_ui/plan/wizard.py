@@ -61,6 +61,7 @@ class Found:
     recommended: tuple[Recommended, ...]
     proposal: Proposal
     pools: int  # of text made elsewhere
+    policy: engine.Policy | None = None  # that holds for the readers who were named
 
 
 def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> Found:
@@ -109,13 +110,24 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
                 tr("Should texts carry a label?"), list(YES_NO), format_func=translator(YES_NO), key=f"{key}.label",
                 on_change=changed, width=185,
             )  # fmt: skip
-        found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)), pools)
+        proposal = propose(answers, tuple(specs))
         policies = {policy.id: policy for policy in workspace.releases.policies()}
+        found = Found(recommended(answers, tuple(specs)), proposal, pools, policies[proposal.policy] if named else None)
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
             _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy], named is not None)
     if few := few_aside(policies[found.proposal.policy], corpus):
         st.caption(few)
     return found
+
+
+def refuses(policy: engine.Policy | None, kind: str) -> str:
+    """Return that the policy of the readers takes no run of a method, whatever is measured; empty where it may."""
+    if policy is None or kind in policy.requirements.guarantee_kinds:
+        return ""
+    return tr(
+        "“{policy}”, which holds for these readers, takes no run of this method, whatever is measured.",
+        policy=plain(policy.title),
+    )
 
 
 def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
