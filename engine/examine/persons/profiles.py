@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
+from engine.examine.samples import dense, in_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -52,6 +53,21 @@ def holding(words: WordTable, width: int) -> NDArray[np.int64]:
         part = words.take(np.arange(low, min(low + BLOCK, words.size)))
         known = part.ids < width
         pairs = np.repeat(np.arange(part.size), part.counts)[known] * width + part.ids[known]
+        found += np.bincount(np.unique(pairs) % width, minlength=width)
+    return found
+
+
+def units_holding(words: WordTable, units: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Return the texts of how many units hold each word, of those with a number below `width`: int (width,).
+
+    Args:
+        units: int array (texts,), whose each text is.
+    """
+    found = np.zeros(width, np.int64)
+    for rows in in_blocks(units, BLOCK):
+        part, own = words.take(rows), dense(units[rows])
+        known = part.ids < width
+        pairs = np.repeat(own, part.counts)[known] * width + part.ids[known]
         found += np.bincount(np.unique(pairs) % width, minlength=width)
     return found
 

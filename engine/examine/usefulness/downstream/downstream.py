@@ -209,7 +209,14 @@ def _groups(prepared: Prepared, side: Side) -> NDArray[np.object_]:
 
 def _by_words(prepared: Prepared, exam: Exam, labels: _Labels, asked: NDArray[np.int64]) -> _Class:
     picked = _picked(prepared, labels)
-    sides = (prepared.synthetic.words, prepared.train.words, prepared.holdout.words.take(asked))
+    used = {
+        "train": picked["train"],
+        "real": np.union1d(picked["real"], picked["full"]),
+    }  # what no lesson has is left out
+    sides = (
+        prepared.synthetic.words.take(used["train"]), prepared.train.words.take(used["real"]),
+        prepared.holdout.words.take(asked),
+    )  # fmt: skip
     made, train, questions = word_counts(sides)
     taught: dict[str, Taught] = {}
     for name, rows in picked.items():
@@ -218,7 +225,8 @@ def _by_words(prepared: Prepared, exam: Exam, labels: _Labels, asked: NDArray[np
             continue
         table, codes = (made, labels.synthetic) if name == "train" else (train, labels.train)
         side = prepared.synthetic if name == "train" else prepared.train
-        taught[name] = _taught(prepared, name, tf_idf(table[rows], questions), codes[rows], side.take(rows))
+        own = table[np.searchsorted(used["train" if name == "train" else "real"], rows)]
+        taught[name] = _taught(prepared, name, tf_idf(own, questions), codes[rows], side.take(rows))
     commonest = int(np.bincount(labels.train[picked["full"]]).argmax())
     nothing = np.empty((0, len(asked)), np.int64)
     taught["majority"] = Taught(np.full(len(asked), commonest, np.int64), nothing)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import words_in_spans
+from engine.examine.persons.profiles import units_holding
 from engine.examine.prepare import Prepared
 from engine.examine.tables import COMMON
 from engine.examine.usefulness.base import Sample
@@ -76,15 +77,14 @@ def _telling(prepared: Prepared, trio: Trio, places: NDArray[np.int64], number: 
 def nameable(prepared: Prepared) -> NDArray[np.int64]:
     """Return the numbers of the words that may be named: letters alone, of many people, in no accepted span."""
     train = prepared.train
-    unit = np.repeat(pd.factorize(train.units)[0], train.words.counts)
-    pairs = np.unique(np.column_stack([train.words.ids, unit]), axis=0)
-    words, units = np.unique(pairs[:, 0], return_counts=True)
     names = prepared.vocabulary.words()
+    units = units_holding(train.words, pd.factorize(train.units)[0], len(names))
+    words = np.flatnonzero(units)
     private = words_in_spans(train)
     return np.array(
         [
             word
-            for word, count in zip(words.tolist(), units.tolist(), strict=True)
+            for word, count in zip(words.tolist(), units[words].tolist(), strict=True)
             if count >= COMMON and word not in private and names[word].isalpha() and len(names[word]) >= SHORTEST
         ],
         np.int64,
