@@ -51,14 +51,25 @@ def titles(some: list[engine.RunSummary]) -> str:
     return ", ".join(plain(labels[run.id]) for run in some)
 
 
-if stale := [run for run in runs.values() if run.stale]:
-    states.stale(
-        f"Made before the review changed: {titles(stale)}. To compare like with like, make that again and examine what "
-        "comes out."
-    )
-elif stale := [run for run in runs.values() if run.examination_stale]:
-    states.stale(f"Examined before the review changed: {titles(stale)}. Examine that again to compare like with like.")
+def out_of_date(some: list[engine.RunSummary]) -> None:
+    """Name those of the runs in view that are out of date, by what has to be done anew."""
+    made = [run for run in some if run.stale]
+    examined = [run for run in some if run.examination_stale and not run.stale]
+    said = []
+    if made:
+        what = "make it again and examine what comes out" if len(made) == 1 else "make them again and examine them"
+        said.append(f"Made before the review changed: {titles(made)}. To compare like with like, {what}.")
+    if examined:
+        what = "it" if len(examined) == 1 else "them"
+        said.append(
+            f"Examined before the review changed: {titles(examined)}. Examine {what} again to compare like with like."
+        )
+    if said:
+        states.stale(" ".join(said))
+
+
 if view == "Board":
+    out_of_date(list(runs.values()))
     compare_board.draw(workspace, runs)
     compare_choice.draw(workspace)
     st.stop()
@@ -78,6 +89,7 @@ if len(chosen) < 2:
     st.info("Choose at least two runs.", icon=":material/compare:")
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
+out_of_date(list(shown.values()))
 names = {
     run_id: f"{letter} · {plain(run_title(shown[run_id]))} ({compare_board.promise(shown[run_id].guarantee)})"
     for run_id, letter in compare_table.letters(chosen).items()

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import plotly.graph_objects as go
 
-from engine.examine.compare import REAL
+from engine.examine.compare import EXCESS, REAL
 from engine.examine.findings.findings import CLOSER, Finding
 from engine.examine.findings.sizes import TEXTS, at_one_number, sizes_apart
 from engine.examine.measures import MEASURES
@@ -20,6 +20,7 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
 TITLE = 44  # letters of a line of the upright title
+WHOLE = "against the whole training part"  # behind the name of what is also there at equal sizes
 COARSE = 0.05  # an axis of shares that is shorter has ticks of a tenth of a per cent
 # Where the words of a mark may stand, the usual place first, and the pixels they are held apart by: of a narrow screen,
 # where marks are closest.
@@ -51,6 +52,30 @@ class BoardRun:
 def own(findings: Sequence[Finding], name: str) -> Finding | None:
     """Return the run's own value of a finding, or None where it was not measured."""
     return pick(findings, name, *AGAINST)
+
+
+def called(findings: Mapping[str, Sequence[Finding]], name: str) -> str:
+    """Return a finding's title, with what it is held against where that is the whole training part.
+
+    That part is larger than the holdout and so is met more by its size alone. Where a share above chance is there too,
+    taken of as many records of both, a reader could take one for the other.
+
+    Args:
+        findings: run id -> what was found.
+    """
+    known = any(own(rows, f"{name}{EXCESS}") is not None for rows in findings.values())
+    whole = any((one := own(rows, name)) is not None and one.reference == "train" for rows in findings.values())
+    return titled(name, "train" if whole else "none", above_chance=known)
+
+
+def titled(name: str, reference: str, *, above_chance: bool) -> str:
+    """Return a measure's title, with what it is held against where that is the whole training part.
+
+    Args:
+        above_chance: whether its difference to the holdout, at equal sizes, stands beside it.
+    """
+    title = MEASURES[name].title if name in MEASURES else name.replace("_", " ")
+    return f"{title} {WHOLE}" if above_chance and reference == "train" else title
 
 
 def goodness(finding: Finding, real: float | None) -> float:
@@ -170,7 +195,11 @@ def board(
     for method in dict.fromkeys(runs[run].method for run in both):
         own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
         _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
-    styled(plot, x=_axis(utility, cut.get(utility)), y="<br>".join(textwrap.wrap(_axis(privacy), TITLE)), height=HEIGHT)
+    across, upright = (
+        _axis(called(findings, utility), utility, cut.get(utility)),
+        _axis(called(findings, privacy), privacy),
+    )
+    styled(plot, x=across, y="<br>".join(textwrap.wrap(upright, TITLE)), height=HEIGHT)
     for axis, name in ((plot.update_xaxes, utility), (plot.update_yaxes, privacy)):
         if MEASURES[name].scale == "share":
             axis(tickformat=".0%" if _reach(both)[0 if name == utility else 1] >= COARSE else ".1%")
@@ -318,6 +347,5 @@ def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[st
     return f"Not clearly beaten on both counts: {listed(best)}."
 
 
-def _axis(name: str, texts: int | None = None) -> str:
-    measure = MEASURES[name]
-    return f"{measure.title}{'' if texts is None else f', at {texts:,} texts'} ({measure.direction})"
+def _axis(title: str, name: str, texts: int | None = None) -> str:
+    return f"{title}{'' if texts is None else f', at {texts:,} texts'} ({MEASURES[name].direction})"

@@ -33,6 +33,31 @@ def test_a_guess_is_said_to_be_one() -> None:
     assert "Check accented letters" in read_preview(GERMAN.encode("cp1252"), "a.csv").warnings[0]
 
 
+def test_where_letters_are_to_be_checked_the_first_row_with_one_comes_cut_around_it() -> None:
+    plain = "a word and another one, " * 40
+    rows = [f"{n};{plain}" for n in range(20)]
+    rows[4] = f"4;{plain}5 \u20ac, {plain}"  # a mark, no letter
+    rows[12] = f"12;{plain}at the caf\u00e9 {plain}"
+    preview = read_preview("\n".join(["id;text", *rows]).encode("cp1252"), "a.csv")
+    assert preview.lettered is not None
+    found = preview.lettered["text"]
+    assert found.row == 14, "as the file counts, its head is row 1"
+    assert "at the caf\u00e9 a word" in found.text
+    assert found.text.startswith("\u2026 ")
+    assert found.text.endswith(" \u2026")
+    assert len(found.text) <= 90
+    assert "id" not in preview.lettered
+    assert "caf" not in repr(preview)
+    assert preview.looked_at == 20
+
+
+def test_where_no_letter_is_a_mark_is_shown_and_none_where_the_encoding_is_no_guess() -> None:
+    marks = read_preview("id;text\n1;plain\n2;5 \u20ac a day\n".encode("cp1252"), "a.csv").lettered
+    assert marks is not None
+    assert (marks["text"].row, marks["text"].text) == (3, "5 \u20ac a day")
+    assert read_preview(GERMAN.encode(), "a.csv").lettered is None
+
+
 def test_a_chosen_encoding_that_does_not_fit_names_the_line() -> None:
     data = "id,text\n1,plain\n2,caf\xe9\n".encode("latin-1")
     with pytest.raises(DataError) as caught:

@@ -177,6 +177,9 @@ class TestLedger:
         assert {"Reserved", "Spent: votes"} <= set(lines["What"])
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
+        heads = next(json.loads(one.proto.columns) for one in app.dataframe if "Recomputed ε" in one.value)
+        assert "apart from what the run claims" in heads["Recomputed ε"]["help"]
+        assert "a line of its own" in heads["Noisy answers"]["help"]
         assert totals["State"].iloc[0] == "reserved, 1 output drawn"
         assert "1 noisy answer drawn" in words(app, "markdown")
 

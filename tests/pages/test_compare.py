@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from types import SimpleNamespace
 
@@ -45,11 +46,13 @@ def test_full(seeded, visit):
     table = pd.concat(frame.value for frame in app.dataframe)
     assert {"A", "B"} <= set(table.columns), "a run's name would be cut in a narrow window"
     column = "B against A"
-    copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
+    copies = table[table["Finding"] == "Records with an eight-word copy against the whole training part"]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
     clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
     assert all(said.startswith(("▲ better", "▼ worse")) for frame in clear for said in frame[column])
-    assert {"Records with an eight-word copy"} <= set(clear[0]["Finding"])  # what tells them apart comes first
+    assert {"Records with an eight-word copy against the whole training part"} <= set(
+        clear[0]["Finding"]
+    )  # what tells them apart comes first
     excess = [name.endswith("more than chance") for name in clear[0]["Finding"]]
     assert excess == sorted(excess, reverse=True)  # and of that, what is held against chance
     open_ = words(app.container(key="compare.apart.privacy.full"), "markdown")
@@ -112,11 +115,84 @@ def test_running_and_failed(seeded, visit, add_run, import_small):
     assert workspace.runs.get(run).state == "failed"
 
 
-def test_stale(seeded, visit):
+def review_again(workspace, corpus: str) -> None:
+    """Add a span, after which what was made and examined before is out of date."""
+    record = str(workspace.corpora.records(corpus, split="train", limit=1)["record_id"].iloc[0])
+    add_span(workspace, corpus, record, 0, 3, "PERSON")
+
+
+def name_runs(workspace, **named: str) -> None:
+    for name, run in named.items():
+        workspace.runs.describe(run, name=name.capitalize(), note="")
+
+
+def test_what_could_meet_no_policy_because_it_is_out_of_date_is_said_to_be(seeded, visit):
+    """A run made without spans is not made anew after a review, but examined anew; before, the board said "none"."""
     workspace = seeded.open()
-    record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
-    assert "Out of date" in words(visit("compare"), "warning")
+    review_again(workspace, seeded.corpus)
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.other).values(needs_spans=False))
+    known = {run.id: run for run in workspace.runs.all(seeded.corpus)}
+    assert (known[seeded.run].stale, known[seeded.other].stale, known[seeded.other].examination_stale) == (
+        True, False, True,
+    )  # fmt: skip
+    app = visit("compare")
+    table = next(frame.value for frame in app.dataframe if compare_overview.COULD in frame.value)
+    assert set(table[compare_overview.COULD]) == {"out of date"}
+
+
+def test_stale_names_every_run_in_view_that_is_and_no_other(seeded, visit, add_run, examine):
+    workspace = seeded.open()
+    review_again(workspace, seeded.corpus)
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.other).values(needs_spans=False))
+    fresh, second = (
+        add_run(workspace, seeded.corpus, [{"text": f"The {word} was late again, and nobody said why."}] * 3)
+        for word in ("bus", "train")
+    )
+    for run in (fresh, second):
+        examine(workspace, run, groups=("privacy",))
+    name_runs(workspace, alder=seeded.run, birch=seeded.other, cedar=fresh, douglas=second)
+    said = words(visit("compare"), "warning")
+    assert re.search(r"Made before the review changed: Alder[^.]*\. To compare like with like, make it again", said)
+    assert re.search(r"Examined before the review changed: Birch[^.]*\. Examine it again", said)
+    assert "Cedar" not in said
+    for view in ("Side by side", "Table", "Texts"):
+        state = {"compare.view": view}
+        assert not visit("compare", **state, **{"compare.runs": [fresh, second]}).warning, view
+        said = words(visit("compare", **state, **{"compare.runs": [fresh, seeded.other]}), "warning")
+        assert "Birch" in said, view
+        assert "Alder" not in said, view
+
+
+def test_a_share_of_the_whole_training_part_is_not_taken_for_one_at_equal_sizes(seeded, visit):
+    """Both stand in one table; before, they had one name, and Privacy leads with the other."""
+    whole, equal = "Records with a private entity against the whole training part", "Records with a private entity"
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run],
+                              "compare.context": True})  # fmt: skip
+    table = pd.concat(frame.value for frame in app.dataframe)
+    assert whole in set(table["Finding"])
+    assert set(table.loc[table["Finding"] == equal, "Held against"]) == {
+        "holdout (used by nobody)", "real records nobody used",
+    }  # fmt: skip
+    of_training = table[table["Held against"] == "training part"]
+    plain = set(of_training.loc[~of_training["Finding"].str.endswith("whole training part"), "Finding"])
+    assert "Rare entities that leaked" in plain, "nothing at equal sizes stands beside it"
+    app = visit("compare")
+    box = app.selectbox(key="compare.board.privacy")
+    assert whole in box.options
+    box.set_value("pipp").run()
+    heads = next(json.loads(one.proto.columns) for one in app.dataframe if compare_overview.COULD in one.value)
+    assert heads["Records with a private entity"]["help"].startswith(f"{whole}: ")
+    chart = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert whole in chart["layout"]["yaxis"]["title"]["text"].replace("<br>", " ")
+
+
+def test_what_has_a_part_of_equal_size_has_a_row_above_chance_beside_it(seeded):
+    findings = seeded.open().examinations.findings(seeded.run)
+    sized = {f.name for f in findings if f.settings.get("equal_size_value") is not None}
+    assert len(sized) >= 8
+    assert {f"{name}_excess" for name in sized} <= {f.name for f in findings}
 
 
 def test_board_offers_what_at_least_half_of_the_runs_have():

@@ -225,6 +225,25 @@ def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visi
     assert "Records released" in words(app.container(key="ledger.audit.full"), "markdown")
 
 
+def lines_shown(app):
+    return next(frame.value for frame in app.dataframe if "In use after" in frame.value).set_index("Line")
+
+
+def test_from_the_line_that_ends_the_total_on_no_share_is_said_to_be_in_use(seeded, visit):
+    """Before, the line that made the total unbounded said "In use after 0%"."""
+    workspace = seeded.open()
+    workspace.ledger.set_limit(seeded.corpus, 6.0, 1e-6)
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    workspace.ledger.set_limit(seeded.corpus, 5.0, 1e-6)
+    lines = workspace.ledger.of(seeded.corpus).lines
+    ended = int(lines.loc[lines["kind"] == "release", "seq"].iloc[0])
+    after = lines_shown(visit("ledger", **{"_ui.next_corpus": seeded.corpus}))["In use after"]
+    assert after[ended] == "unbounded"
+    assert set(after[after.index > ended]) == {"unbounded"}, "and on the limit that was set later"
+    assert set(after[after.index < ended]) == {"0%"}
+
+
 def test_lines_and_events_are_filtered_by_kind(seeded, visit):
     workspace = seeded.open()
     workspace.runs.approve_all_pending(seeded.run)

@@ -242,6 +242,55 @@ def test_at_the_slider_it_says_how_many_people_are_set_aside_and_what_so_few_can
     assert "As a rule of thumb set 35 or more aside, here 18%" in words(app)
 
 
+def test_what_the_warning_asks_for_is_set_by_one_press_where_it_is_no_more_than_30_percent(empty, visit):
+    def loaded(count: int) -> AppTest:
+        rows = "\n".join(["text", *(f"note {i} about something" for i in range(count))]).encode()
+        app = visit("load")
+        app.file_uploader(key="load.file.0").upload("rows.csv", rows).run()
+        assert app.slider(key="load.holdout").value == 20, "where it stands at first follows from no file"
+        return app
+
+    app = loaded(160)
+    assert "here 22%" in words(app)
+    button = app.button(key="load.holdout.needed")
+    assert button.label == "Set aside 22%"
+    button.click().run()
+    assert not app.exception
+    assert app.slider(key="load.holdout").value == 22
+    assert app.slider(key="load.holdout").label == "Set aside: 22%"
+    assert "About **35** of 160 records. By number enough" in words(app)
+    assert "load.holdout.needed" not in {one.key for one in app.button}
+    app.button(key="load.import").click().run()
+    assert engine.open_workspace(empty).corpora.all()[0].holdout_rate == 0.22
+    app = loaded(110)
+    assert "here 32%" in words(app)
+    assert "load.holdout.needed" not in {one.key for one in app.button}, "more than 30% is a person's own choice"
+
+
+def test_where_accented_letters_are_to_be_checked_one_is_shown(empty, visit):
+    def shown(app: AppTest):
+        return [one for one in app.dataframe if list(one.value.columns) == ["Row", "Text"]]
+
+    long = "The tenant wrote that nothing had been mended since the winter, and wrote again. " * 5
+    rows = [f"{long};plain {n}" for n in range(30)]
+    rows[14] = f"{long}In the caf\u00e9 they said so too. {long};plain"
+    data = "\n".join(["text;other", *rows])
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("notes.csv", data.encode("cp1252")).run()
+    assert "Check accented letters" in words(app)
+    (frame,) = shown(app)
+    assert list(frame.value["Row"]) == [16]
+    assert "In the caf\u00e9 they said" in frame.value["Text"].iloc[0]
+    assert "caf\u00e9" not in words(app), "in a table alone"
+    next(one for one in app.selectbox if (one.key or "").startswith("load.map.text")).set_value("other").run()
+    assert not shown(app)
+    assert "None of the 30 rows looked at has an accented letter in its text." in words(app)
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("notes.csv", data.encode("utf-8")).run()
+    assert not shown(app)
+    assert "accented letter" not in words(app)
+
+
 def test_few_set_aside_are_told_after_the_import_with_the_ways_out(empty, visit):
     app = visit("load")
     app.file_uploader(key="load.file.0").upload("visits.csv", visits("patient_nr")).run()

@@ -53,6 +53,12 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()
     assert step(app).value == "1 · What leaves"
+    app = visit("pool", **CHOOSE)
+    app.button(key="pool.none.bring").click().run()
+    assert step(app).value == "3 · Bring it back"
+    app = visit("pool", **LEFT)
+    app.button(key="pool.left.none.prompts").click().run()
+    assert step(app).value == "1 · What leaves"
     app = visit("pool", **BACK)
     assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
     assert "Nothing has left this machine" in words(visit("pool", **LEFT))

@@ -10,12 +10,13 @@ import pandas as pd
 from engine.corpus.columns.cells import cell_text, count_formulas
 from engine.corpus.columns.columns import MAX_CHARACTERS
 from engine.corpus.columns.mapping import suggest_mapping
-from engine.corpus.columns.preview import FilePreview
+from engine.corpus.columns.preview import FilePreview, first_lettered
 from engine.corpus.columns.proposals import person_column
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
 from engine.corpus.readers.characters import refuse_halves
 from engine.corpus.readers.compressed import unpacked
 from engine.corpus.readers.delimited import CSV, TSV
+from engine.corpus.readers.encoding import CHECK_LETTERS
 from engine.corpus.readers.excel import EXCEL
 from engine.corpus.readers.json_files.json_list import JSON
 from engine.corpus.readers.json_files.jsonl import JSONL
@@ -90,6 +91,7 @@ def read_preview(
     person = person_column(raw.frame, others, suggested.source_id)
     if person is not None and person.by == "name":
         suggested = replace(suggested, source_id=person.column)
+    guessed = any(CHECK_LETTERS in warning for warning in raw.warnings)
     return FilePreview(
         filename=_display_name(source, filename),
         format=item.id,
@@ -101,6 +103,8 @@ def read_preview(
         suggested=suggested,
         warnings=[*_long_warnings(raw.frame), *raw.warnings, *_formula_warnings(raw.frame)],
         person=person,
+        lettered=first_lettered(raw.frame) if guessed else None,
+        looked_at=len(raw.frame),
     )
 
 

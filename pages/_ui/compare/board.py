@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -104,6 +105,8 @@ def picked_run(event: PlotlyState) -> str | None:
 
 def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     """Ask which two findings to hold against each other; None where there is no choice."""
+    from engine.figures.board import called
+
     choices = {group: common(findings, group) for group in ("privacy", "utility")}
     if not all(choices.values()):
         return None
@@ -118,7 +121,7 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
         if st.session_state.get(key) not in choices[group]:
             st.session_state[key] = first
         chosen[group] = row.selectbox(
-            f"{group.capitalize()} finding", choices[group], key=key, format_func=lambda name: MEASURES[name].title,
+            f"{group.capitalize()} finding", choices[group], key=key, format_func=partial(called, findings),
             persist_state="session", help="What to hold the runs against each other by; the table lists all.",
         )  # fmt: skip
     return chosen

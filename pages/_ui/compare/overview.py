@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 4
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
-NONE = "none"
+NONE, OUT_OF_DATE = "none", "out of date"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
@@ -45,6 +45,9 @@ def draw(
             runs on the board, those at one number of texts, as it draws them. cut: which number, where it is not each
             run's own. attacks: each run's table of attacks.
     """
+    from engine.figures.board import called
+
+    titles = {name: called(findings, name) for name in chosen.values()}
     order = sorted(runs, key=lambda run_id: drawn[run_id].number, reverse=True)
     rows = [
         _row(runs[one], drawn[one], findings[one], equal.get(one), chosen, cut)
@@ -53,7 +56,7 @@ def draw(
     ]
     if len(order) <= ASKED:
         rows = [
-            {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(workspace, one)} | row
+            {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(workspace, runs[one])} | row
             for one, row in zip(order, rows, strict=True)
         ]
     event = st.dataframe(
@@ -64,7 +67,7 @@ def draw(
             "Method": st.column_config.TextColumn(width=100),
             COULD: st.column_config.TextColumn(
                 width=90, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
-                "approval and signature taken as given",
+                "approval and signature taken as given. Findings that are out of date meet no rule",
             ),
             "Proof": st.column_config.TextColumn(width=65),
             "Uses": st.column_config.TextColumn(
@@ -76,7 +79,7 @@ def draw(
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
-                help=f"{_titled(name, cut)}: {MEASURES[name].measure}",
+                help=f"{titles[name]}{_at(name, cut)}: {MEASURES[name].measure}",
             ) for group, name in chosen.items()},
         },
     )  # fmt: skip
@@ -95,8 +98,8 @@ def _side_by_side(ticked: list[str]) -> None:
     st.session_state[VIEW] = "Side by side"
 
 
-def _titled(name: str, cut: Mapping[str, int]) -> str:
-    return MEASURES[name].title + (f", at {cut[name]:,} texts of each run on the board" if name in cut else "")
+def _at(name: str, cut: Mapping[str, int]) -> str:
+    return f", at {cut[name]:,} texts of each run on the board" if name in cut else ""
 
 
 def _row(
@@ -127,10 +130,12 @@ def _row(
     return shown
 
 
-def policy_met(workspace: engine.Workspace, run_id: str) -> str:
-    """Return the title of the widest policy that what was measured meets."""
-    widest = workspace.releases.audience(run_id).policy
-    return NONE if widest is None else widest.title
+def policy_met(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return the title of the widest policy that what was measured meets, or why there is none."""
+    widest = workspace.releases.audience(run.id).policy
+    if widest is not None:
+        return widest.title
+    return OUT_OF_DATE if run.stale or run.examination_stale else NONE
 
 
 def uses(findings: Sequence[Finding]) -> str:

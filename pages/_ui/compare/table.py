@@ -98,6 +98,7 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
     values = found[[f"{run} value" for run in names]]
     unmeasured = int(values.isna().all(axis=1).sum())
     found = found[values.notna().any(axis=1)]
+    found = found.assign(title=titles(found))
     clear = found.filter(like=" against first").isin(CLEAR).any(axis=1)
     _apart(found[clear], names, group)
     rest = found[~clear]
@@ -144,7 +145,7 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
                 + ", ".join(outcomes(found, names)) + ".")  # fmt: skip
     ids = [f"{name} {reference}" for name, reference in zip(found["name"], found["reference"], strict=True)]
     at = rows.chosen(
-        short, key=f"compare.apart.{group}", ids=ids,
+        short, key=f"compare.apart.{group}", ids=ids, wraps=("Finding",),
         widths={"Finding": 265, **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 150)},
         right=[name[0] for name in names.values()], most=SEEN,
         alt=f"{group.capitalize()}: what tells the chosen runs apart; a row is shown in full below",
@@ -176,14 +177,14 @@ def outcomes(found: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
 def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
     """Draw rows as a table, a column a run."""
     config: dict[str, Any] = {
-        "Finding": st.column_config.TextColumn(pinned=True, width=140),
-        "Held against": st.column_config.TextColumn(width=95),
+        "Finding": st.column_config.TextColumn(pinned=True, width=165),
+        "Held against": st.column_config.TextColumn(width=90),
         "Good is": st.column_config.TextColumn(width=65),
     }
     first, *others = names
     for name in names.values():
         config[name[0]] = st.column_config.TextColumn(
-            alignment="right", width=105, help=f"{name}: value, and its 95% interval in brackets"
+            alignment="right", width=95, help=f"{name}: value, and its 95% interval in brackets"
         )
     for run in others:
         column = f"{names[run][0]} against {names[first][0]}"
@@ -211,7 +212,7 @@ def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
 def _cells(found: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
     """Return what stands in the cells of rows, by column; a run's column is called by its letter."""
     shown: dict[str, list[str]] = {
-        "Finding": [_title(name) for name in found["name"]],
+        "Finding": found["title"].tolist(),
         "Held against": [REFERENCES.get(ref, ref) for ref in found["reference"]],
         "Good is": found["direction"].tolist(),
     }
@@ -255,5 +256,12 @@ def how(p: float, pairs: int) -> str:
     return f"{shown}, {count_of(int(pairs), 'person', 'people')} paired" if pairs else shown
 
 
-def _title(name: str) -> str:
-    return MEASURES[name].title if name in MEASURES else name.replace("_", " ")
+def titles(found: pd.DataFrame) -> list[str]:
+    """Return the names of rows, with what they are held against where a row at equal sizes stands beside them."""
+    from engine.figures.board import titled
+
+    known = set(found["name"])
+    return [
+        titled(name, reference, above_chance=f"{name}{EXCESS}" in known)
+        for name, reference in zip(found["name"], found["reference"], strict=True)
+    ]

@@ -28,6 +28,11 @@ from pages._ui.texts import count_of, plain, run_name, share, when
 PAGE = 50
 # column -> pixels: together no wider than a window of 1,024 leaves them
 RUNS = {"Run": 290, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 130}
+RUNS_HELP = {
+    "Recomputed ε": "What the run's own list of noisy steps adds up to, worked out apart from what the run claims.",
+    "Noisy answers": "How many answers with noise the run has drawn from private records so far; each is a line of its "
+    "own under “Uses and releases”.",
+}
 OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
 USES = {"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88}
 SPENT = "spent for good"
@@ -299,7 +304,9 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     if view.lines.empty:
         st.caption("No line yet: the first run, examination or release writes one.")
         return
-    latest = view.lines.sort_values("seq", ascending=False)
+    in_order = view.lines.sort_values("seq")
+    ends = (in_order["kind"] == "release") & in_order["epsilon"].isna()  # a release with a proof names its ε
+    latest = in_order.assign(unbounded=ends.cummax()).iloc[::-1]
     latest = latest[latest["kind"].isin(kinds(latest))]
     begin = offset_of("ledger.lines.page", PAGE)
     begin = begin if begin < len(latest) else 0
@@ -329,7 +336,7 @@ def kinds(lines: pd.DataFrame) -> list[str]:
 
 
 def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return ledger lines as people read them."""
+    """Return ledger lines as people read them; unbounded: whether the total is, from a line on."""
     return pd.DataFrame(
         {
             "Line": lines["seq"],
@@ -338,7 +345,10 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "Run": [ledger_names.named(_text(run_id), names) for run_id in lines["run_id"]],
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
             "δ": [_short(value, ".3g") for value in pd.to_numeric(lines["delta"])],
-            "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
+            "In use after": [
+                "unbounded" if unbounded else share(value, 0)
+                for value, unbounded in zip(pd.to_numeric(lines["share_after"]), lines["unbounded"], strict=True)
+            ],
             "Sentence": [ledger_names.dated(_text(sentence)) for sentence in lines["sentence"]],
             "Protects": [
                 f"each {PROTECTS.get(unit, unit)}, whose data are {NEIGHBOURS.get(adjacency, adjacency)}"
@@ -378,15 +388,24 @@ def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     st.markdown("**Runs with a guarantee**")
     _whole(
         pd.DataFrame(found), RUNS, right=("Claimed ε", "Recomputed ε", "Noisy answers"),
-        alt="Claims, recomputed totals and noisy answers, a row a run",
+        alt="Claims, recomputed totals and noisy answers, a row a run", helps=RUNS_HELP,
     )  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
 
 
-def _whole(frame: pd.DataFrame, widths: Mapping[str, int], *, right: tuple[str, ...], alt: str) -> None:
-    """Draw a frame of which every column has a width and is read whole."""
+def _whole(
+    frame: pd.DataFrame,
+    widths: Mapping[str, int],
+    *,
+    right: tuple[str, ...],
+    alt: str,
+    helps: Mapping[str, str] | None = None,
+) -> None:
+    """Draw a frame of which every column has a width and is read whole; `helps` explains columns at their head."""
     columns = {
-        name: st.column_config.TextColumn(width=width, alignment="right" if name in right else None)
+        name: st.column_config.TextColumn(
+            width=width, alignment="right" if name in right else None, help=(helps or {}).get(name)
+        )
         for name, width in widths.items()
     }
     high = wrapped.row_height(frame, widths)

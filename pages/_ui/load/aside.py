@@ -9,7 +9,7 @@ import streamlit as st
 
 import engine
 from engine import least_aside, open_share, share_allowed
-from pages._ui.language import tr
+from pages._ui.language import localised, tr
 from pages._ui.load import mapping as load_mapping
 from pages._ui.parts.sliders import slider
 from pages._ui.texts import number, plain, share
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from pages._ui.load.file import Chosen
 
 FIRST = "internal"  # the policy for the nearest readers outside the team
-MOST = 50  # percent
+KEY = "load.holdout"
+# Percent. Where the slider stands at first is a constant, whatever file was chosen; what a file would need is offered,
+# up to a part that leaves enough to learn from, and counts once a person asks for it.
+START, OFFERED, MOST = 20, 30, 50
 
 
 def ask(
@@ -32,7 +35,8 @@ def ask(
             "resembles the rest more than it resembles them, it remembers what it should not."
         )
     )
-    percent = slider(tr("Set aside"), 5, MOST, 20, 1, key="load.holdout", unit="%", persist=True)
+    st.session_state.setdefault(KEY, float(START))
+    percent = slider(tr("Set aside"), 5, MOST, None, 1, key=KEY, unit="%", persist=True)
     people = load_mapping.people(mapping, unit, chosen)
     every = preview.total_rows if people is None else people
     if every and (unit == "record" or people is not None):
@@ -74,6 +78,14 @@ def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: float, *,
             else tr("As a rule of thumb it takes {least} set aside, so a file of {all} records at least.", **takes)
         )
     st.warning(f"{said} {few} {way}", icon=":material/warning:")
+    if needed <= OFFERED:
+        st.button(
+            tr("Set aside {share}", share=localised(f"{needed}%")),
+            icon=":material/tune:",
+            key="load.holdout.needed",
+            on_click=st.session_state.__setitem__,
+            args=(KEY, float(needed)),
+        )
 
 
 def _wider(policies: tuple[engine.Policy, ...], aside: int) -> str:

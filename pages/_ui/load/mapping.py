@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import streamlit as st
 
 import engine
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pages._ui.load.file import Chosen
 
 NONE = mark("(none)")
-TEXT_WIDTH = 430  # pixels of the text column in the preview
+TEXT_WIDTH, ROW_WIDTH = 430, 60  # pixels of the text column in the preview, and of a row's number
 COUNTED = "_ui.load.counted"
 DRAWN = 19  # sizes that are drawn each by itself; larger ones are one bar
 MANY = 0.1  # part of the rows left out from which it is a warning
@@ -50,6 +51,30 @@ def show_rows(preview: engine.FilePreview, chosen: Chosen) -> None:
     )
     for warning in preview.warnings:
         st.warning(plain(warning), icon=":material/warning:")
+    if preview.lettered is not None:
+        _lettered(preview, text, key=f"load.lettered.{chosen.digest}.{text}")
+
+
+def _lettered(preview: engine.FilePreview, text: str | None, *, key: str) -> None:
+    """Show the first row whose text has a letter that the encoding decides on, cut around it."""
+    found = None if text is None else (preview.lettered or {}).get(text)
+    if found is None:
+        st.caption(
+            tr("None of the {rows} rows looked at has an accented letter in its text.", rows=number(preview.looked_at))
+        )
+        return
+    said = tr("The first row with an accented letter in its text, cut around that letter")
+    st.caption(f"{said}:")
+    st.dataframe(
+        pd.DataFrame({tr("Row"): [found.row], tr("Text"): [found.text]}),
+        hide_index=True,
+        key=key,
+        column_config={
+            tr("Row"): st.column_config.NumberColumn(width=ROW_WIDTH, format="localized"),
+            tr("Text"): st.column_config.TextColumn(width="large"),
+        },
+        alt=said,
+    )
 
 
 def _column_names() -> Callable[[str], str]:

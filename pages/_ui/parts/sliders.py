@@ -17,7 +17,7 @@ def slider(
     title: str,
     low: float,
     high: float,
-    start: float,
+    start: float | None,
     step: float,
     *,
     key: str,
@@ -25,11 +25,16 @@ def slider(
     persist: bool = False,
     help: str | None = None,
 ) -> float:
-    """Draw a slider and return its value, which also stands in its label."""
-    value = float(st.session_state.get(key, start))
+    """Draw a slider and return its value, which also stands in its label.
+
+    Args:
+        start: its value at first, or None where the session state holds it already, since something else sets it too.
+    """
+    value = float(st.session_state[key] if start is None else st.session_state.get(key, start))
     shown = localised(f"{value:.10g}%") if unit == "%" else localised(f"{value:.10g}") + (f" {unit}" if unit else "")
+    begin = None if start is None else float(start)
     chosen = st.slider(
-        f"{title}: {shown}", float(low), float(high), float(start), float(step), format=" ", key=key, help=help,
+        f"{title}: {shown}", float(low), float(high), begin, float(step), format=" ", key=key, help=help,
         persist_state="session" if persist else None,
     )  # fmt: skip
     return float(chosen)

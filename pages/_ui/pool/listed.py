@@ -26,9 +26,9 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             "of text.",
             key="pool.none",
         )
-        if st.button("Write prompts", icon=":material/outbox:", key="pool.none.prompts"):
-            view.lead_on(view.PROMPTS)
-            st.rerun()
+        with st.container(horizontal=True):
+            view.way("Write prompts", view.PROMPTS, icon=":material/outbox:", key="pool.none.prompts")
+            view.way("Bring in a public corpus", view.POOLS, icon=":material/download:", key="pool.none.bring")
         return
     for pool in pools:
         with st.container(border=True, key=f"pool.card.{pool.name}"):

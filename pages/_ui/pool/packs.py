@@ -10,6 +10,7 @@ import streamlit as st
 import engine
 from engine import PACK_FORMATS, PACK_NEEDS_MODEL
 from pages._ui import states
+from pages._ui.pool import view
 from pages._ui.texts import count_of, plain, when
 
 KEY = "pool.left"
@@ -22,6 +23,7 @@ def draw(workspace: engine.Workspace) -> None:
         states.empty(
             "Nothing has left this machine", "No prompt pack was written in this workspace.", key="pool.left.none"
         )
+        view.way("Write prompts", view.PROMPTS, icon=":material/outbox:", key="pool.left.none.prompts")
         return
     st.caption(
         "A pack stays here as it left; the audit log holds its checksum and a line for each file that was made. Packs "

@@ -44,6 +44,13 @@ def choose(workspace: engine.Workspace) -> str:
     return chosen
 
 
+def way(label: str, view: str, *, icon: str, key: str) -> None:
+    """Draw the button that shows another part."""
+    if st.button(label, icon=icon, key=key):
+        lead_on(view)
+        st.rerun()
+
+
 def lead_on(view: str) -> None:
     """Show another part the next time the page is drawn."""
     st.session_state[NEXT] = view
