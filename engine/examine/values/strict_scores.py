@@ -171,14 +171,14 @@ class Reading:
 
 def read(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] = lambda done: None) -> Reading:
     """Return which forms stand in which texts; `told` hears how many texts were read."""
-    found: dict[tuple[int, int, int], None] = {}
+    columns = array("q"), array("q"), array("q")
     for at, text in enumerate(texts):
         if at % _TOLD == 0:
             told(at)
-        for hit in index.finder.find(text):
-            found[at, hit.value, _HOW.index(hit.how)] = None
-    table = np.array(list(found), np.int64).reshape(-1, 3)
-    return Reading(table[:, 0], table[:, 1], table[:, 2])
+        for form, how in dict.fromkeys((hit.value, _HOW.index(hit.how)) for hit in index.finder.find(text)):
+            for column, number in zip(columns, (at, form, how), strict=True):
+                column.append(number)
+    return Reading(*(np.array(column, np.int64) for column in columns))
 
 
 def without_common(index: StrictIndex, private: Reading, units: NDArray[np.object_]) -> StrictIndex:
