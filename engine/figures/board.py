@@ -200,6 +200,7 @@ def board(
         _axis(called(findings, privacy), privacy),
     )
     styled(plot, x=across, y="<br>".join(textwrap.wrap(upright, TITLE)), height=HEIGHT)
+    plot.update_layout(margin_r=60)  # words beside the last mark
     for axis, name in ((plot.update_xaxes, utility), (plot.update_yaxes, privacy)):
         if MEASURES[name].scale == "share":
             axis(tickformat=".0%" if _reach(both)[0 if name == utility else 1] >= COARSE else ".1%")

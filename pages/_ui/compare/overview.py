@@ -12,7 +12,7 @@ import engine
 from engine import MEASURES, Finding, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
-from pages._ui.privacy.verdict import LEVELS, NONE_SEEN
+from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of, method_name
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 4
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
+FEW = f"{LEVELS['chance'][1]} (few)"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
@@ -75,7 +76,8 @@ def draw(
             ),
             "Leaks": st.column_config.TextColumn(
                 width=85,
-                help="Of the sentences on the Privacy page, by the words there",
+                help="Of the sentences on the Privacy page, by the words there; “few”: not above chance, in so few "
+                "records that a leak is not excluded",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
@@ -147,8 +149,8 @@ def uses(findings: Sequence[Finding]) -> str:
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
     """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance, as Privacy counts."""
     sentences = [one for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]
-    words = [NONE_SEEN[1] if one.nothing else LEVELS[one.level][1] for one in sentences if one.level in COUNTED]
-    order = [*(LEVELS[level][1] for level in COUNTED), NONE_SEEN[1]]
+    words = [FEW if one.nothing else LEVELS[one.level][1] for one in sentences if one.level in COUNTED]
+    order = [*(LEVELS[level][1] for level in COUNTED), FEW]
     counts = {word: words.count(word) for word in order if word in words}
     plural = {LEVELS[level][1] for level in ("leak", "slight")}
     said = [count_of(n, word) if word in plural else f"{n} {word}" for word, n in counts.items()]
