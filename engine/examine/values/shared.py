@@ -18,7 +18,6 @@ Privacy posture: works on numbers of values and people; a place is a record's id
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,14 +36,24 @@ COLUMNS = ["value", "record_id", "start", "end", "label", "identifier_type", "ma
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a value is marked: record id, half-open code-point offsets, type, and way of pointing at somebody."""
+class Places:
+    """Where values are marked, at most `MOST_PLACES` of each: int arrays (k,), a value and its row of `marks`.
 
-    record_id: str
-    start: int
-    end: int
-    label: str
-    kind: str
+    marks: record id, half-open code-point offsets, type (`label`), and way of pointing at somebody (`identifier_type`).
+    """
+
+    value: NDArray[np.int64]
+    row: NDArray[np.int64]
+    marks: pd.DataFrame
+
+    def of(self, number: int) -> list[tuple[str, int, int, str, str]]:
+        """Return where a value is marked, in the order of the marks."""
+        columns = ["record_id", "start", "end", "label", "identifier_type"]
+        own = self.marks.iloc[self.row[self.value == number]][columns]
+        return [
+            (str(record), int(start), int(end), str(label), str(kind))
+            for record, start, end, label, kind in own.itertuples(index=False)
+        ]
 
 
 @dataclass(frozen=True)
@@ -56,8 +65,9 @@ class Held:
 
     def people(self, values: int) -> NDArray[np.int64]:
         """Return how many people hold each value, int array (values,)."""
-        pairs = np.unique(np.column_stack([self.value, self.unit]), axis=0)
-        return np.bincount(pairs[:, 0].astype(np.int64), minlength=values).astype(np.int64)
+        units = 1 + int(self.unit.max(initial=0))
+        pairs = np.unique(self.value.astype(np.int64) * units + self.unit)
+        return np.bincount(pairs // units, minlength=values).astype(np.int64)
 
 
 def shared(holders: NDArray[np.int64], people: int) -> NDArray[np.bool_]:
@@ -66,10 +76,10 @@ def shared(holders: NDArray[np.int64], people: int) -> NDArray[np.bool_]:
     return np.array([common[int(n)] for n in holders], bool)
 
 
-def told(places: Sequence[Sequence[Place]], direct: NDArray[np.bool_], aside: NDArray[np.bool_]) -> dict[str, JSON]:
+def told(places: Places, direct: NDArray[np.bool_], aside: NDArray[np.bool_]) -> dict[str, JSON]:
     """Return what findings say of the values set aside: how many, of which types, and how many point directly."""
-    gone = [places[number] for number in np.flatnonzero(aside).tolist()]
-    by_label = Counter(own[0].label for own in gone)
+    gone = [places.of(number)[0] for number in np.flatnonzero(aside).tolist()]
+    by_label = Counter(label for _, _, _, label, _ in gone)
     return {
         "set_aside": len(gone),
         "set_aside_direct": int((direct & aside).sum()),
@@ -79,7 +89,7 @@ def told(places: Sequence[Sequence[Place]], direct: NDArray[np.bool_], aside: ND
 
 
 def table_of(
-    places: Sequence[Sequence[Place]],
+    places: Places,
     marks: NDArray[np.int64],
     aside: NDArray[np.bool_],
     holders: NDArray[np.int64],
@@ -92,19 +102,9 @@ def table_of(
     order = sorted(np.flatnonzero(aside).tolist(), key=lambda number: -int(holders[number]))
     return pd.DataFrame(
         [
-            (
-                at,
-                one.record_id,
-                one.start,
-                one.end,
-                one.label,
-                one.kind,
-                int(marks[number]),
-                int(holders[number]),
-                people,
-            )
+            (at, *place, int(marks[number]), int(holders[number]), people)
             for at, number in enumerate(order)
-            for one in places[number][:MOST_PLACES]
+            for place in places.of(number)
         ],
         columns=COLUMNS,
     )

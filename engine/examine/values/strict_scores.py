@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.folding import folded
 from engine.corpus.text.private_values import TITLES, How, PrivateValues
 from engine.examine.base import Side
-from engine.examine.values.shared import MOST_PLACES, Held, Place, shared
+from engine.examine.values.shared import MOST_PLACES, Held, Places, shared
 from engine.models.builtin.everyday import everyday_words
 from engine.pii.control_codes import exemption
 from engine.pii.private_forms import private_forms
@@ -43,7 +43,7 @@ class StrictIndex:
         values: int array (p,) and units: object array (p,): which value stands in which unit's records, each pair once.
         finder: finds forms; of_form: form -> numbers of the values it gives away.
         skipped: spans left out because they cannot identify.
-        places: value -> where it is marked, at most `MOST_PLACES`; marks: int array (m,), how often it is marked.
+        places: where values are marked, at most `MOST_PLACES` of each; marks: int array (m,), how often each is.
         own: form -> the value of which it is all, or -1.
         common: forms, and ways of finding them, that hold for so many people that they identify nobody.
         aside: bool array (m,), the values of which nothing else is left.
@@ -58,7 +58,7 @@ class StrictIndex:
     finder: PrivateValues
     of_form: list[tuple[int, ...]]
     skipped: int
-    places: list[list[Place]]
+    places: Places
     marks: NDArray[np.int64]
     own: NDArray[np.int64]
     common: frozenset[tuple[int, How]]
@@ -95,12 +95,19 @@ def index_strict(reference: Side) -> StrictIndex:
     formed: set[tuple[str, str]] = set()
     forms: dict[str, set[int]] = defaultdict(set)
     names: dict[str, set[int]] = defaultdict(set)
-    places: list[list[Place]] = []
+    place_of, place = array("q"), array("q")  # of a value, and its row of the spans
     whole: dict[str, int] = {}
     skipped = 0
     columns = ["record_id", "start", "end", "label", "identifier_type"]
-    rows = [] if spans is None else spans[spans["identifier_type"] != "none"][columns].itertuples(index=False)
-    for record, start, end, label, kind in rows:
+    spans = pd.DataFrame(columns=columns) if spans is None else spans
+    counted = np.flatnonzero((spans["identifier_type"] != "none").to_numpy(bool))
+    rows = zip(*(spans[name] for name in columns), strict=True)
+    counts = iter(counted.tolist())
+    following = next(counts, -1)
+    for span, (record, start, end, label, kind) in enumerate(rows):
+        if span != following:
+            continue
+        following = next(counts, -1)
         row = row_of.get(record)
         if row is None:
             continue
@@ -116,11 +123,11 @@ def index_strict(reference: Side) -> StrictIndex:
         if number == len(direct):
             direct.append(False)
             marks.append(0)
-            places.append([])
         direct[number] = direct[number] or kind == "direct"
         marks[number] += 1
         if marks[number] <= MOST_PLACES:
-            places[number].append(Place(str(record), int(start), int(end), str(label), str(kind)))
+            place_of.append(number)
+            place.append(span)
         value_of.append(number)
         at.append(row)
         if (surface, label) in formed:
@@ -139,7 +146,7 @@ def index_strict(reference: Side) -> StrictIndex:
         finder,
         [tuple(sorted(found)) for found in (*forms.values(), *names.values())],
         skipped,
-        places,
+        Places(np.array(place_of, np.int64), np.array(place, np.int64), spans),
         np.array(marks, np.int64),
         np.array([whole.get(form, -1) for form in (*forms, *names)], np.int64),
         frozenset(),
@@ -190,7 +197,8 @@ def without_common(index: StrictIndex, private: Reading, units: NDArray[np.objec
         private: what stands in the private texts of both parts. units: object array (n,), whose each of them is.
     """
     codes, names = _numbered(units)
-    ways, at = np.unique(np.column_stack([private.form, private.how]), axis=0, return_inverse=True)
+    coded, at = np.unique(private.form * len(_HOW) + private.how, return_inverse=True)
+    ways = np.column_stack(np.divmod(coded, len(_HOW)))
     counted = Held(at.reshape(-1), codes[private.text]).people(len(ways))
     much = {(int(form), _HOW[how]) for form, how in ways[shared(counted, len(names))].tolist()}
     whole = private.how == 0
