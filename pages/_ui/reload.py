@@ -20,6 +20,7 @@ COOKIE = "_streamlit_xsrf"
 MOST = 1_000  # browsers
 SEEN = "_ui.reload.seen"
 Looked = tuple[str, str | None]  # corpus, run
+_KEPT: OrderedDict[str, Looked] = OrderedDict()  # by the digest of a browser and whoever signed in there
 
 
 def restore() -> None:
@@ -27,7 +28,7 @@ def restore() -> None:
     if st.session_state.get(SEEN) or st.session_state.get(CORPUS):
         return
     st.session_state[SEEN] = True
-    looked = _kept().get(_browser())
+    looked = _KEPT.get(_browser())
     if looked is not None:
         st.session_state[CORPUS], st.session_state[RUN] = looked
 
@@ -37,16 +38,10 @@ def keep() -> None:
     browser, corpus = _browser(), st.session_state.get(CORPUS)
     if not browser or not corpus:
         return
-    kept = _kept()
-    kept[browser] = (str(corpus), st.session_state.get(RUN))
-    kept.move_to_end(browser)
-    while len(kept) > MOST:
-        kept.popitem(last=False)
-
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> OrderedDict[str, Looked]:
-    return OrderedDict()
+    _KEPT[browser] = (str(corpus), st.session_state.get(RUN))
+    _KEPT.move_to_end(browser)
+    while len(_KEPT) > MOST:
+        _KEPT.popitem(last=False)
 
 
 def _browser() -> str:

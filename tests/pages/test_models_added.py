@@ -120,7 +120,8 @@ def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folde
     assert app.selectbox(key=plan_model.CHOICE).value == "builtin"
     assert not app.button(key="plan.start").disabled
     app.selectbox(key=plan_model.CHOICE).set_value("endpoint:far").run()
-    assert "no written consent" in words(app, "error")
+    (said,) = [element.value for element in app.markdown if "**Cannot start.**" in element.value]
+    assert "no written consent" in said
     assert app.button(key="plan.start").disabled
     workspace.models.give_consent(seeded.corpus, "far", WHY, HOST)
     app.run()
@@ -128,7 +129,8 @@ def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folde
     assert "covered by no guarantee" in words(app, "warning")
     app.session_state[method_cards.CHOICE] = "rpsg"
     app.run()
-    assert "can be trained" in words(app, "error")
+    (said,) = [element.value for element in app.markdown if "**Cannot start.**" in element.value]
+    assert "can be trained" in said
     app.session_state[method_cards.CHOICE] = "surrogate"
     app.run()
     assert not [s for s in app.selectbox if s.key == plan_model.CHOICE]  # it needs no model

@@ -25,7 +25,7 @@ class TestPlanAndRuns:
     def test_nothing_starts_before_identifiers_were_looked_for(self, small, open_page):
         app = open_page("plan", bare=True)
         assert app.button(key="plan.start").disabled
-        assert "Refused" in words(app)
+        assert "Cannot start" in words(app)
 
     def test_a_setting_out_of_range_is_named(self):
         def page():

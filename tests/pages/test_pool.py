@@ -239,7 +239,7 @@ def test_a_finished_run_s_winners_make_the_next_pack(seeded, visit):
 def test_the_plan_says_how_to_get_a_pool_and_offers_the_one_that_is_there(seeded, visit):
     app = visit("plan", **{method_cards.CHOICE: "dp-select"})
     assert "No pool yet" in words(app)
-    assert "**Cannot start.** No pool is chosen" in words(app)
+    assert "**Cannot start.**] No pool is chosen" in words(app)
     assert app.button(key="plan.start").disabled
     workspace = seeded.open()
     rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
