@@ -20,7 +20,7 @@ import streamlit as st
 
 import engine
 from pages._ui.language import localised, tr
-from pages._ui.texts import plain
+from pages._ui.texts import on_page, plain
 
 Result = TypeVar("Result")
 NOTICES = "_ui.notices"
@@ -61,8 +61,8 @@ def stale(sentence: str) -> None:
 
 
 def refused(sentence: str, remedy: str) -> None:
-    """Say that a gate or a rule refused the request."""
-    st.error(tr("**Refused.** {sentence}", sentence=plain(sentence)), icon=":material/block:")
+    """Say that a gate or a rule refused the request, without the commands by which it is done elsewhere."""
+    st.error(tr("**Refused.** {sentence}", sentence=plain(on_page(sentence))), icon=":material/block:")
     st.caption(plain(remedy))
 
 

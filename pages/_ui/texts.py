@@ -19,7 +19,7 @@ from pages._ui.language import localised, mark, tr, translator, trn, words
 from pages._ui.plan.words import CARDS, FACES
 
 FILTERED = "filter:"  # what the id of a method begins with that has the filter behind it
-COMMANDS = re.compile(r",? \(?or (?:by|with) “ledger [^”]*”(?: or “[^”]*”)?\)?")
+COMMANDS = re.compile(r",? \(?or (?:by|with) “ledger [^”]*”(?: or “[^”]*”)?\)?| \(`[a-z][a-z -]*`\)")
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 # Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
 LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)

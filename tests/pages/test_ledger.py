@@ -209,6 +209,7 @@ def test_nothing_is_left_of_a_budget_that_is_void(seeded, visit):
     budgets = next(frame.value for frame in app.dataframe if "Formal total" in frame.value)
     assert list(budgets["Formal total"]) == ["unbounded"]
     assert list(budgets["Left, ε"]) == ["as before for a single run; no total"]
+    assert list(budgets["In use"]) == ["unbounded"]
 
 
 def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visit):

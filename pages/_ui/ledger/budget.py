@@ -461,7 +461,7 @@ def overview(workspace: engine.Workspace) -> None:
                 "Corpus": names[corpus.id],
                 "People": ledger_names.named(view.population, names),
                 "Limit, ε": view.limit_epsilon,
-                "In use": share(view.share, 0),
+                "In use": "unbounded" if view.unbounded else share(view.share, 0),
                 "Left, ε": "as before for a single run; no total" if view.unbounded else _left(view),
                 "Formal total": total(view),
             }

@@ -23,7 +23,7 @@ from pages._ui.plan import pool as plan_pool
 from pages._ui.plan import promise as plan_promise
 from pages._ui.plan import sweep as plan_sweep
 from pages._ui.plan.words import card_of
-from pages._ui.texts import number, on_page, plain, seconds
+from pages._ui.texts import number, plain, seconds
 
 OWN = (*plan_promise.OWN, *readable.OWN, *plan_pool.OWN)  # parameters that are asked for apart from the form
 
@@ -193,7 +193,7 @@ def _besides(
 ) -> None:
     """Draw why the run may not start, and what else a person has to know first."""
     for blocker in draft.blockers[1:]:  # the bar below says the first
-        states.refused(on_page(blocker), tr("Change this first, then start."))
+        states.refused(blocker, tr("Change this first, then start."))
     unseen = "spans" in method.needs and corpus.span_source is None
     unreviewed = workspace.plan.unreviewed(method, corpus)
     if (unseen or unreviewed) and st.button(tr("Go to review"), key="plan.review", icon=":material/rate_review:"):
