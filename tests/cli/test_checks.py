@@ -22,8 +22,8 @@ def made(tmp_path):
     corpus = store.corpora.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)
     run_id = finished_run(store, corpus, [f"Made-up note about {word} knees." for word in ("two", "three")])
     values = [("pipp_excess", "holdout", 0.3145)]
-    values += [(name, "train", 0.0) for name in ("pipp_direct", "elp_rare", "label_direct", "verbatim_8gram")]
-    values += [(name, "holdout", 0.0) for name in ("pipp_direct", "elp_rare")]
+    values += [(name, "train", 0.0) for name in ("pipp_direct", "label_direct", "verbatim_8gram")]
+    values += [(name, "holdout", 0.0) for name in ("pipp_direct", "strict_alone_excess")]
     found = [Finding(n, v, v, v, 300, r, n, "lower is safer", "privacy", {}) for n, r, v in values]  # type: ignore[arg-type]
     examine(store, run_id, found)
     store.runs.approve_all_pending(run_id)

@@ -186,7 +186,9 @@ def test_a_page_names_no_command_for_what_is_done_on_it():
         assert "--" not in on_page(sentence)
         assert on_page(sentence).endswith(", then run.")
     assert on_page("Nothing to leave out (or so).") == "Nothing to leave out (or so)."
-    assert on_page("Bring one in on the Pools page (`pool import`), then name it.").endswith("Pools page, then name it.")
+    assert on_page("Bring one in on the Pools page (`pool import`), then name it.").endswith(
+        "Pools page, then name it."
+    )
 
 
 def test_known_identifiers_take_plain_type_names():

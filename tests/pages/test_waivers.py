@@ -17,7 +17,7 @@ OPEN = {"release.policy.choice": "internal"}
 DAY = datetime.now(UTC).date() + timedelta(days=9)
 VALUES = [
     ("pipp_excess", "holdout", 0.3145), ("pipp_direct", "train", 0.0), ("pipp_direct", "holdout", 0.0),
-    ("elp_rare", "train", 0.0), ("elp_rare", "holdout", 0.0), ("label_direct", "train", 0.0),
+    ("strict_alone_excess", "holdout", 0.0), ("label_direct", "train", 0.0),
     ("verbatim_8gram", "train", 0.0),
 ]  # fmt: skip
 

@@ -28,7 +28,8 @@ SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirt
 
 def good_findings() -> list[Finding]:
     """Nothing leaks, and 1,000 records make the intervals narrow."""
-    names = ("pipp", "pipp_excess", "pipp_direct", "elp_rare", "label_direct", "verbatim_8gram", "nearest_similarity")
+    names = ("pipp", "pipp_excess", "pipp_direct", "strict_alone_excess", "label_direct", "verbatim_8gram",
+             "nearest_similarity")  # fmt: skip
     return [
         Finding(name, 0.0, 0.0, 0.002, 1000, reference, name, "lower is safer", "privacy")  # type: ignore[arg-type]
         for name in names

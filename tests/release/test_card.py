@@ -56,7 +56,9 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
     """Every number known about the private data is searched for in every file outside the records."""
     findings = []
     private = {17389.0, 4321.0, 13127.0, 611.7}  # records, units, holdout, mean length of the corpus
-    for i, name in enumerate(("pipp_excess", "pipp_direct", "elp_rare", "verbatim_8gram", "nearest_similarity")):
+    for i, name in enumerate(
+        ("pipp_excess", "pipp_direct", "strict_alone_excess", "verbatim_8gram", "nearest_similarity")
+    ):
         for j, reference in enumerate(("train", "holdout", "baseline")):
             value = 0.00137 + 0.000211 * i + 0.0000373 * j
             rest = (value / 2.1, value * 1.3, 7351 + 17 * i + j, reference, name, "lower is safer", "privacy")

@@ -30,7 +30,7 @@ def run_id(store, corpus):
         Finding(name, value, value, value, 300, reference, name, "lower is safer", "privacy", {})
         for name, reference, value in [
             ("pipp_excess", "holdout", 0.314), ("pipp_direct", "train", 0.0), ("pipp_direct", "holdout", 0.0),
-            ("elp_rare", "train", 0.0), ("elp_rare", "holdout", 0.0), ("label_direct", "train", 0.0),
+            ("strict_alone_excess", "holdout", 0.0), ("label_direct", "train", 0.0),
             ("verbatim_8gram", "train", 0.0),
         ]
     ]  # fmt: skip

@@ -17,7 +17,7 @@ Light: the web process imports this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,12 +59,15 @@ _SAYS: dict[Level, str] = {
     "chance": "no more than chance explains",
     "unknown": "there is no holdout that would tell how much of it is chance",
 }
+ONE_PERSON = "strict_alone"  # held against the whole training part, however few were set aside
 # name of the finding -> what is said of both sides; the first that stands out is said, else the first that is known
 _IDENTIFIERS = (
     ("strict_pipp", "{ours} of the synthetic records give away a private value of {size} training records, however it "
      "is written, {theirs} one of as many records that nobody used"),
     ("strict_pipp_direct", "{ours} of the synthetic records give away a direct identifier of {size} training records, "
      "however it is written, {theirs} one of as many records that nobody used"),
+    (ONE_PERSON, "{ours} of the synthetic records hold what one person alone has of {size} training records, however "
+     "it is written, {theirs} would by chance, going by people whom nobody used"),
     ("strict_elp", "{ours} of the distinct private values of {size} training records can be recognised in the text, "
      "{theirs} of those of as many records that nobody used"),
     ("pipp", "{ours} of the synthetic records contain a private entity of {size} training records, {theirs} one of as "
@@ -87,7 +90,8 @@ _ALL_COPIES = {  # held against the whole training part: of the synthetic record
     "used only {theirs} do",
 }
 _BRIEFLY = {  # what a share counts, before it in a short line
-    "strict_pipp": "a private value in", "strict_pipp_direct": "a direct identifier in", "strict_elp": "recognised are",
+    "strict_pipp": "a private value in", "strict_alone": "what one person alone has in",
+    "strict_pipp_direct": "a direct identifier in", "strict_elp": "recognised are",
     "pipp": "a private entity in", "pipp_direct": "a direct identifier in", "pipp_context": "a word of the source in",
     "verbatim_8gram": "eight words in a row repeated in", "near_copies_08": "nearly repeated in",
     "canary_echo": "word for word", "linkage": "one person pointed to by", "detail_inference": "a detail guessed for",
@@ -204,6 +208,13 @@ def privacy_verdict(
     return (*found, claim)
 
 
+def given_away(findings: Sequence[Finding], guarantee: JSONObject | None = None) -> tuple[Sentence, ...]:
+    """Return the sentences that say that identifiers, text or canaries are given away more than chance explains."""
+    known = {name for words in (_IDENTIFIERS, _COPIES, _CANARIES) for name, _ in words}
+    found = privacy_verdict(findings, None, guarantee)
+    return tuple(one for one in found if one.level == "leak" and one.finding in known)
+
+
 def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     """Return the sentence about direct identifiers of one person alone, where the text holds any in full.
 
@@ -315,7 +326,7 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         return Sentence(f"{title}: not measured.", "unknown", known[0][0])
     levels = {name: stands_out(findings, name) for name, _ in measured}
     clear = [name for name in levels if levels[name] == "leak" and _clear_among(findings, name, len(measured))]
-    name, words = next((pair for pair in measured if pair[0] in clear), measured[0])
+    name, words = next((pair for pair in measured if pair[0] in clear), _spoken_of(measured, levels))
     level, says = levels[name], _SAYS[levels[name]]
     if level == "leak" and name not in clear:
         level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
@@ -361,6 +372,17 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         more = "\n".join(line for line in further if line)
         return Sentence(f"{title}{lead}: {says}.", level, name, more, brief, nothing)
     return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole), brief, nothing)
+
+
+def _spoken_of(measured: Sequence[tuple[str, str]], levels: Mapping[str, Level]) -> tuple[str, str]:
+    """Return the measure to speak of where none stands out: the first, or what one person alone has if that is unsure.
+
+    Values that several people have are held against a cut of the training part, which sees few leaks where few were set
+    aside; so the first measure says chance only together with the one that sees all.
+    """
+    if levels[measured[0][0]] != "chance":
+        return measured[0]
+    return next((pair for pair in measured if pair[0] == ONE_PERSON and levels[ONE_PERSON] != "chance"), measured[0])
 
 
 def _nothing_seen(findings: Sequence[Finding], names: Sequence[str]) -> bool:

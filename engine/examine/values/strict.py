@@ -19,12 +19,12 @@ from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
+from engine.examine.values.alone import alone_findings, of_one_person
 from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, NONE_LEFT, equal_size
 from engine.examine.values.shared import TABLE, table_of, told
 from engine.examine.values.strict_scores import (
     Mentions,
     StrictIndex,
-    find_strict,
     index_strict,
     mentions,
     read,
@@ -39,7 +39,7 @@ STAGE = "private values, strictly"
 
 
 def examine_strict(prepared: Prepared) -> Part:
-    """Return the strict PIPP and ELP against train and holdout, their excess at equal sizes, and a baseline."""
+    """Return the strict PIPP and ELP against either part, the excess, what one person alone has, and a baseline."""
     prepared.report(STAGE, 0, 4)
     both = join_sides([prepared.train, prepared.holdout], words=False)
     index = index_strict(both)
@@ -49,13 +49,17 @@ def examine_strict(prepared: Prepared) -> Part:
     prepared.report(STAGE, 1, 4)
     rows = np.sort(seeded_order(prepared.synthetic.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
     texts = [str(prepared.synthetic.texts[row]) for row in rows]
-    found = find_strict(texts, index, lambda done: prepared.check())
+    made = read(texts, index, lambda done: prepared.check())
+    found = mentions(made, index)
     prepared.report(STAGE, 2, 4)
     groups = prepared.synthetic_groups()
     own = None if groups is None else np.asarray(groups, dtype=object)[rows]
     part = Part()
     part.findings += _shares(prepared, index, found, len(texts), own)
     part.findings += _excess(prepared, index, found, len(texts), own)
+    text, who = of_one_person(index, private, both.units[looked_at], made)
+    parts = prepared.train.units, prepared.holdout.units
+    part.findings += alone_findings(text, who, len(texts), parts, own, prepared.seed, "" if len(index) else NO_SPANS)
     mine = _of(index, prepared.train.units)
     for suffix, kept in (("", mine), ("_direct", mine & index.direct)):
         if kept.any():

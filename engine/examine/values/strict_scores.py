@@ -31,7 +31,7 @@ from engine.pii.private_forms import private_forms
 
 _DIGITS = 5  # a number with fewer is met by chance
 _TOLD = 500  # texts between two calls of `told`
-_HOW: tuple[How, ...] = ("whole", "partial", "near")
+HOW: tuple[How, ...] = ("whole", "partial", "near")
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def read(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] =
     for at, text in enumerate(texts):
         if at % _TOLD == 0:
             told(at)
-        for form, how in dict.fromkeys((hit.value, _HOW.index(hit.how)) for hit in index.finder.find(text)):
+        for form, how in dict.fromkeys((hit.value, HOW.index(hit.how)) for hit in index.finder.find(text)):
             for column, number in zip(columns, (at, form, how), strict=True):
                 column.append(number)
     return Reading(*(np.array(column, np.int64) for column in columns))
@@ -197,10 +197,10 @@ def without_common(index: StrictIndex, private: Reading, units: NDArray[np.objec
         private: what stands in the private texts of both parts. units: object array (n,), whose each of them is.
     """
     codes, names = _numbered(units)
-    coded, at = np.unique(private.form * len(_HOW) + private.how, return_inverse=True)
-    ways = np.column_stack(np.divmod(coded, len(_HOW)))
+    coded, at = np.unique(private.form * len(HOW) + private.how, return_inverse=True)
+    ways = np.column_stack(np.divmod(coded, len(HOW)))
     counted = Held(at.reshape(-1), codes[private.text]).people(len(ways))
-    much = {(int(form), _HOW[how]) for form, how in ways[shared(counted, len(names))].tolist()}
+    much = {(int(form), HOW[how]) for form, how in ways[shared(counted, len(names))].tolist()}
     whole = private.how == 0
     aside, holders = np.ones(len(index), bool), np.zeros(len(index), np.int64)
     for form, values in enumerate(index.of_form):
@@ -246,16 +246,11 @@ class Mentions:
     full: NDArray[np.bool_]
 
 
-def find_strict(texts: Sequence[str], index: StrictIndex, told: Callable[[int], None] = lambda done: None) -> Mentions:
-    """Return which texts give which values away; `told` hears how many texts were read."""
-    return mentions(read(texts, index, told), index)
-
-
 def mentions(found: Reading, index: StrictIndex) -> Mentions:
     """Return which texts give which values away, from what stands in them; what is set aside gives nothing away."""
     given: dict[tuple[int, int], tuple[bool, bool]] = {}
     for text, form, how in zip(found.text.tolist(), found.form.tolist(), found.how.tolist(), strict=True):
-        if (form, _HOW[how]) in index.common:
+        if (form, HOW[how]) in index.common:
             continue
         whole = how == 0
         for value in index.of_form[form]:

@@ -19,7 +19,7 @@ from engine.dp.guarantee import Guarantee
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.bundle.export import FORMULA_NOTE
-from engine.release.policy.policy import IntruderRule, MissedRule, Policy
+from engine.release.policy.policy import NO_LEAK, IntruderRule, MissedRule, Policy
 from engine.release.policy.verdicts import RuleVerdict
 
 BUILT_IN = "the one built into Understudy, small and made for trying out"
@@ -311,6 +311,8 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
         checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
     if need.second_person:
         checks.append("A second person signed.")
+    if need.no_leak and NO_LEAK not in let:
+        checks.append("No measure of identifiers, copied text or canaries lies above chance.")
     if kind != "dp" and need.missed is not None:
         checks += _missed(need.missed, let)
     if need.intruder is not None:

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from engine.corpus.text.folding import folded
 from engine.dp.guarantee import Kind
 from engine.examine.findings.findings import Finding, Reference
-from engine.examine.findings.verdict import leading
+from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
-from engine.release.policy.policy import Policy, Rule
+from engine.release.policy.policy import NO_LEAK, Policy, Rule
 from engine.release.policy.remedies import SET_ASIDE, Claim, Making, cost, unexamined
 from engine.release.policy.remedies import remedy as remedy_of
 from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
@@ -32,7 +32,7 @@ KIND_SAYS: dict[Kind, str] = {
     "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
 }  # fmt: skip
-BREAKS = ("guarantee", "epsilon", "unmeasured")  # facts of the run that no decision on its records changes
+BREAKS = ("guarantee", "epsilon", "unmeasured", NO_LEAK)  # facts of the run that no decision on its records changes
 PRIVACY_COUNTS = {"pipp": "strict_pipp", "pipp_direct": "strict_pipp_direct"}  # without what many people share
 
 
@@ -102,6 +102,8 @@ def evaluate(
     """
     known, day = list(findings), today or datetime.now(UTC).date().isoformat()
     lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
+    if policy.requirements.no_leak:
+        lines.append(_no_leak(known, facts))
     allowed = policy.requirements.waivers
     given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
     if allowed is not None and not facts.stale:
@@ -181,6 +183,22 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
         return _line(rule, value, True, said)
     line = _line(rule, value, False, said + _at_equal_sizes(rule, findings))
     return replace(line, remedy=remedy_of(rule, findings, facts.claim, facts.making))
+
+
+def _no_leak(findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
+    """Return the line about the sentences that Privacy opens with: none may say that private text is given away."""
+    title = "Nothing more is given away than chance explains"
+    if not facts.examined or facts.stale:
+        said = "Not measured yet." if not facts.stale else "The findings are older than what they describe."
+        line = fact_line(NO_LEAK, title, False, said, AGAIN if facts.run_stale else EXAMINE)
+        return replace(line, passed=None)
+    leaks = given_away(findings, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
+    if not leaks:
+        said = "No finding about identifiers, copied text or canaries lies above chance."
+        return fact_line(NO_LEAK, title, True, said, "")
+    said = f"More than chance explains: {' '.join(leak.brief or leak.text for leak in leaks)}"
+    remedy = "Plan a method that writes new text, best one with a proven bound (ε), or release to a smaller circle."
+    return fact_line(NO_LEAK, title, False, said, remedy, 0.0, float(len(leaks)))
 
 
 def _compares(rule: Rule) -> bool:

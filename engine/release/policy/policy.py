@@ -25,6 +25,7 @@ from engine.release.policy.waivers import NEVER
 PRESETS = ASSETS / "policies"
 PRESET_ORDER = ("exploratory", "internal", "research", "public", "proof")
 
+NO_LEAK = "no-leak"  # the line about sentences at level leak
 FEWEST_TWICE = 20  # records a second person reads, unless a policy says otherwise
 
 Comparator = Literal["measured", "at most", "at least"]
@@ -143,6 +144,8 @@ class Requirements(BaseModel):
             run's formal statement covers what leaves. Such a policy has no rules over findings.
         missed: how much detection may have missed, or None where that is not asked.
         intruder: how many texts a person may identify who tries to, or None where that is not asked.
+        no_leak: whether no sentence about identifiers, copies or canaries may say that more is given away than chance
+            explains.
         waivers: which rules may be waived, or None where none may.
     """
 
@@ -157,6 +160,7 @@ class Requirements(BaseModel):
     whole_output: bool = False
     missed: MissedRule | None = None
     intruder: IntruderRule | None = None
+    no_leak: bool = False
     waivers: WaiverRule | None = None
 
 
@@ -177,6 +181,8 @@ class Policy(BaseModel):
         body = self.model_dump(mode="json")
         if self.requirements.intruder is None:  # as it was before a policy could ask this
             del body["requirements"]["intruder"]
+        if not self.requirements.no_leak:
+            del body["requirements"]["no_leak"]
         content = json.dumps(body, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
@@ -194,7 +200,7 @@ class Policy(BaseModel):
             "missed-direct",
             *(["missed-quasi"] if need.missed and need.missed.quasi_per_1000 is not None else []),
         )
-        tried = ["intruder-share"] if need.intruder else []
+        tried = [*(["intruder-share"] if need.intruder else []), *([NO_LEAK] if need.no_leak else [])]
         known = {*(rule.id for rule in self.rules), *(bounds if need.missed else ()), *tried}
         unknown = sorted({*(need.waivers.rules if need.waivers else ())} - known)
         if unknown:
@@ -205,10 +211,11 @@ class Policy(BaseModel):
     def _measured_or_whole(self) -> Policy:
         need = self.requirements
         private = bool(self.rules) or need.longest_copied_words is not None
-        private = private or bool(need.missed or need.intruder or need.waivers)
+        private = private or bool(need.missed or need.intruder or need.no_leak or need.waivers)
         if need.whole_output and (private or need.guarantee_kinds != ("dp",)):
             raise ValueError(
-                "whole_output: needs guarantee_kinds [dp], no rules, longest_copied_words, missed, intruder or waivers"
+                "whole_output: needs guarantee_kinds [dp], no rules, longest_copied_words, missed, intruder, no_leak "
+                "or waivers"
             )
         if not need.whole_output and not self.rules:
             raise ValueError("rules: at least one is needed, unless the whole output of a run with a proof leaves")

@@ -24,7 +24,6 @@ MANY = "at least 1,000 records are needed for an interval this narrow."
 ANY_METHOD = (  # what the policies that come with the program say of every method; an own policy's words stay
     "Review more detected identifiers, then run again; a larger run narrows the interval.",
     "Review more detected identifiers, then run again; or use a method that writes new text.",
-    "Review more detected identifiers, then run again.",
     f"Review more detected identifiers, then run again; {MANY}",
     "Use a method that writes new text (three-stage filter); a larger run narrows the interval.",
 )

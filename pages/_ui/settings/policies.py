@@ -15,9 +15,10 @@ from pages._ui.texts import GUARANTEES, plain
 ANY_GUARANTEE, NOT_ASKED = 4, "–"
 LIMITED = "internal"  # the first policy with limits: what its rules are called heads the rows
 SAMPLE = "How much was missed is known from a random sample"
-MISSED = {  # as the gate calls them
+TITLES = {  # of lines about facts, as the gate calls them
     "missed-direct": "Few records hold a direct identifier that nobody found",
     "missed-quasi": "Few records hold an indirect identifier that nobody found",
+    "no-leak": "Nothing more is given away than chance explains",
 }
 
 
@@ -155,6 +156,7 @@ def _requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
         ("The whole output leaves", "unexamined: nothing private had a say"): "yes" if need.whole_output else NOT_ASKED,
         ("The review is as people left it", ""): "yes",
         ("No record is an original", "methods without a proof"): "yes",
+        (TITLES["no-leak"], ""): "yes" if need.no_leak else NOT_ASKED,
         ("A second person signs", ""): "yes" if need.second_person else NOT_ASKED,
         **_missed(need.missed),
         ("Somebody tried to say whom the texts are of", "an intruder identifies"): _intruder(need.intruder),
@@ -164,7 +166,7 @@ def _requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
 
 def _rules(policy: engine.Policy, ids: Sequence[str]) -> list[str]:
     """Return what rules of a policy are called, the first with a capital."""
-    titles = {**MISSED, **{rule.id: rule.title for rule in policy.rules}}
+    titles = {**TITLES, **{rule.id: rule.title for rule in policy.rules}}
     said = [titles.get(name, name) for name in ids]
     return [title if place == 0 else f"{title[:1].lower()}{title[1:]}" for place, title in enumerate(said)]
 
@@ -173,7 +175,7 @@ def _missed(rule: engine.MissedRule | None) -> dict[tuple[str, str], str]:
     """Return what is asked about identifiers that detection missed, of runs without a proof."""
     bounds = {} if rule is None else {"direct": rule.direct_per_1000, "quasi": rule.quasi_per_1000}
     found = {
-        (MISSED[f"missed-{kind}"], "of 1,000 records; methods without a proof"): NOT_ASKED
+        (TITLES[f"missed-{kind}"], "of 1,000 records; methods without a proof"): NOT_ASKED
         if bounds.get(kind) is None
         else f"at most {bounds[kind]:g}"
         for kind in ("direct", "quasi")

@@ -14,7 +14,7 @@ from engine.examine.prepare import prepare
 from engine.examine.values.leaks import examine_leaks
 from engine.examine.values.shared import FEWEST, SHARE, TABLE, shared
 from engine.examine.values.strict import examine_strict
-from engine.examine.values.strict_scores import find_strict, index_strict, read, without_common
+from engine.examine.values.strict_scores import index_strict, mentions, read, without_common
 from tests.examine.test_attacks import side
 
 COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
@@ -46,7 +46,7 @@ def test_the_common_half_of_a_name_goes_and_the_name_stays() -> None:
     index = index_strict(reference)
     index = without_common(index, read(texts, index), reference.units)
     assert index.aside.tolist() == [False, False, True]  # the first name alone tells nobody apart
-    found = find_strict(["Anna came.", "ANNA NORRVIK came.", "Norrvik came."], index)
+    found = mentions(read(["Anna came.", "ANNA NORRVIK came.", "Norrvik came."], index), index)
     assert set(zip(found.text.tolist(), found.value.tolist(), strict=True)) == {(1, 0), (2, 0)}
 
 

@@ -143,3 +143,19 @@ def test_without_a_holdout_a_share_is_said_in_words_and_never_stands_as_not_know
     assert said[0].text.endswith("there is no holdout that would tell how much of it is chance.")
     assert "1 of 60 full names" in said[1].text
     assert "such identifiers" not in said[1].text
+
+
+@pytest.mark.parametrize(("leaking", "clear"), [(0.0, False), (0.3, True)])
+def test_what_one_person_alone_has_counts_against_the_whole_training_part(leaking, clear):
+    for seed in range(3):
+        kept = found(seed, 60, 150, leaking)
+        share, chance = kept["strict_alone", "train"], kept["strict_alone", "holdout"]
+        excess = kept["strict_alone_excess", "holdout"]
+        assert (share.settings["people"], share.settings["people_aside"]) == (180, 60)
+        assert excess.low <= excess.value <= excess.high <= max(share.high, excess.value)
+        if clear:
+            assert excess.low > 0
+            assert excess.low <= leaking <= excess.high
+            assert chance.value < share.value
+        else:
+            assert excess.low <= 0

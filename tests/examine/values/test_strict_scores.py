@@ -6,7 +6,7 @@ import pytest
 
 from engine.corpus.text.words import Vocabulary
 from engine.examine.values import entities
-from engine.examine.values.strict_scores import find_strict, index_strict
+from engine.examine.values.strict_scores import index_strict, mentions, read
 from tests.examine.test_attacks import side
 
 TRAIN = ["Mr Henrik Hasslund, application 36244/06, came.", "Ms Gul Yıldırım on 31 August 2006.", "The mother of Ann."]
@@ -31,7 +31,7 @@ def test_what_the_strict_meter_sees(text: str, values: set[int]) -> None:
     index = index_strict(side(TRAIN, vocabulary, PRIVATE))
     assert (len(index), index.skipped) == (4, 1)
     assert index.direct.tolist() == [True, True, True, False]
-    found = find_strict([text], index)
+    found = mentions(read([text], index), index)
     assert set(found.value.tolist()) == values
 
 
@@ -42,7 +42,7 @@ def test_the_papers_measure_sees_none_of_these() -> None:
     made = side(texts, vocabulary, prefix="s")
     assert not len(entities.find_entities(made.words, entities.index_entities(reference)).text)
     index = index_strict(reference)
-    found = find_strict(texts, index)
+    found = mentions(read(texts, index), index)
     assert set(found.text.tolist()) == {0, 1, 2, 3, 4}
     assert found.whole[found.text == 2].tolist() == [False]
 
