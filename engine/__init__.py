@@ -174,6 +174,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
+    "stands_out": ("engine.examine.findings.verdict", "stands_out"),
     "too_wide": ("engine.examine.findings.verdict", "too_wide"),
     "propose": ("engine.release.wizard", "propose"),
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
@@ -245,7 +246,7 @@ if TYPE_CHECKING:
     from engine.examine.findings.findings import Finding
     from engine.examine.findings.part import LISTED as LEAKS_LISTED
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, tells_nothing, use_table
-    from engine.examine.findings.verdict import Sentence, privacy_verdict, too_wide
+    from engine.examine.findings.verdict import Sentence, privacy_verdict, stands_out, too_wide
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS
     from engine.examine.measures import show as show_measure

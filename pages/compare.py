@@ -10,6 +10,7 @@ from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import choice as compare_choice
 from pages._ui.compare import missing as compare_missing
+from pages._ui.compare import overview as compare_overview
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
 from pages._ui.current import run_names
@@ -102,6 +103,9 @@ with loading.waiting(loading.BOX):  # the comparison tests record by record, whi
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
     nothing = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
     table = compare_table.without_private(workspace.examinations.compare(chosen), nothing, chosen)
+attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in chosen}
+letters = compare_table.letters(chosen)
+st.markdown(plain(compare_overview.leaks_found(letters, shown, findings, attacks)))
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 if view == "Side by side":

@@ -18,7 +18,8 @@ from engine.figures.board import COARSE, own
 from engine.figures.utility import beside_real
 
 # What matters first: a leak of identifiers, copies, near copies, closeness, linked details; then use.
-PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "nearest_similarity_excess",
+PRIVACY = ("strict_pipp_excess", "strict_alone_excess", "verbatim_8gram_excess", "near_copies_08_excess",
+           "nearest_similarity_excess",
            "longest_run_excess", "pipp_excess", "linkage_excess", "detail_inference_excess")  # fmt: skip
 UTILITY = ("readable", "kid", "next_word", "mauve", "js_2gram", "coverage", "self_bleu", "length_distance")
 MOST = 5
@@ -153,5 +154,5 @@ def _takeaway(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -
             parts.append(f"{letter} on {sum(_leaks(own(rows, name)) for name in excess)}")
             continue
         parts.append(f"{letter} on {sum(beside_real(rows, name) == 'close' for name in names)}")
-    what = "Clearly above chance" if excess else "Not to be told from real text against real text"
-    return f"{what}, of {len(names)} measures: {listed(parts)}."
+    what = "Clearly above chance at equal sizes" if excess else "Not to be told from real text against real text"
+    return f"{what}, of the {len(names)} measures drawn: {listed(parts)}."

@@ -190,13 +190,13 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
         if policy.id == release_policy.named(workspace, corpus.id)
         else tr(":small[Policy chosen on Release: {policy}]", policy=title)
     )
-    return f"{_gate_word(verdict, policy)}.  \n{which}  \n{under}"
+    return f"{_gate_word(workspace, run.id, verdict, policy)}.  \n{which}  \n{under}"
 
 
-def _gate_word(verdict: engine.Verdict, policy: engine.Policy) -> str:
+def _gate_word(workspace: engine.Workspace, run_id: str, verdict: engine.Verdict, policy: engine.Policy) -> str:
     """Return the gate's state in a few words."""
     if not verdict.passed:
-        return tr("Closed. {why}", why=release_policy.closed_by(verdict, policy)[0])
+        return tr("Closed. {why}", why=release_policy.closed_by(workspace, run_id, verdict, policy)[0])
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))

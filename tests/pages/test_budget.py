@@ -146,6 +146,19 @@ class TestPlan:
         assert "nothing was drawn yet, so cancelling" in words(app, "markdown")
         assert seeded.open().ledger.of(seeded.corpus).share > 0
 
+    def test_a_run_that_takes_most_of_what_is_left_asks_first(self, seeded, plan):
+        seeded.open().ledger.set_limit(seeded.corpus, 3.5, 1e-3)
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public")
+        app.number_input(key=strength(seeded)).set_value(3.0).run()
+        assert "in use, for good" in words(app, "markdown")
+        before = len(seeded.open().runs.all(seeded.corpus))
+        app.button(key="plan.start").click().run()
+        assert len(seeded.open().runs.all(seeded.corpus)) == before, "it asks"
+        app.button(key="plan.sure").click().run()
+        assert not app.exception
+        assert len(seeded.open().runs.all(seeded.corpus)) == before + 1
+
     def test_the_seed_says_that_it_never_touches_noise(self, seeded, plan):
         assert "never touches mechanism noise" in words(plan("aug-pe"), "caption")
         assert "never touches mechanism noise" not in words(plan("filter"), "caption")

@@ -423,3 +423,21 @@ def test_the_board_opens_with_a_measure_of_use_that_tells_its_runs_apart():
     assert compare_board.clearest(apart, "pipp", names, "next_word") == "mauve"
     alike = {"r-1": run(0.2, 0.3), "r-2": run(0.21, 0.31)}
     assert compare_board.clearest(alike, "pipp", names, "next_word") == "next_word"
+
+
+def test_leaks_are_counted_as_privacy_names_them(seeded, visit):
+    workspace = seeded.open()
+    chosen = [seeded.other, seeded.run]
+    expected = []
+    for letter, run_id in zip("AB", chosen, strict=True):
+        found = engine.privacy_verdict(
+            workspace.examinations.findings(run_id), workspace.examinations.table(run_id, "attacks"),
+            workspace.runs.get(run_id).guarantee.as_dict(),
+        )  # fmt: skip
+        expected.append((letter, sum(one.level == "leak" for one in found)))
+    assert any(count for _, count in expected)
+    app = visit("compare", **{"compare.view": "Side by side", "compare.runs": chosen})
+    said = next(m.value for m in app.markdown if "Leaks found" in str(m.value))
+    for letter, count in expected:
+        assert f"{letter} {count or 'none'}" in said
+    assert "Leaks found" in words(visit("compare", **{"compare.view": "Board"}), "markdown")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.examine.findings.make import finding, missing
-from engine.examine.findings.uses import Mark, clearly_lost, headline, use_table
+from engine.examine.findings.uses import Mark, Use, clearly_lost, headline, use_table
 from engine.examine.stats.intervals import Interval
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
@@ -38,6 +39,18 @@ def test_what_could_help_is_what_the_run_can_change():
     assert "ε" not in utility_verdict.could_help(written=True, proven=False, tries_out=True)
     assert "ε" not in utility_verdict.could_help(written=False, proven=False)
     assert "another method" in utility_verdict.could_help(written=False, proven=False)
+
+
+def test_a_run_that_is_too_short_says_how_long_one_would_do():
+    more_texts = utility_verdict.more_texts
+    few = Use("Sharing statistics", "unknown", "", "length_distance", 0.1, 33, 50, "texts")
+    assert more_texts([few], 60) == (
+        "The run has 60 texts, of which 33 could be held against as many real ones: one use waits for more. About 100 "
+        "would do."
+    )
+    assert more_texts([replace(few, mark="tick")], 60) == ""
+    assert more_texts([replace(few, counted="tokens")], 60) == ""
+    assert "of which" not in more_texts([few, few], 33)
 
 
 def test_running_and_failed(seeded, visit, add_run, add_job, import_small):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, too_wide
+from engine import MEASURES, Finding, stands_out, too_wide
 from pages._ui.compare import overview
 from pages._ui.current import choose_run
 from pages._ui.navigation import go
@@ -45,6 +45,9 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     st.markdown(plain(figure.takeaway))
+    attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
+    called_by = {run_id: f"{one.number} {one.title}" for run_id, one in numbers.items()}
+    st.markdown(plain(overview.leaks_found(called_by, runs, findings, attacks)))
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
@@ -58,7 +61,6 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
-    attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     overview.draw(workspace, runs, numbers, findings, chosen, equal, cut, attacks)
     if any(run.guarantee.kind == "dp" and run.guarantee.epsilon for run in runs.values()):
         st.caption(SELECTION)
@@ -114,7 +116,8 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     row = st.grid(2, min_column_width=WHOLE)
     for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
         known = [name for name in preferred if name in choices[group]]
-        first = next((name for name in known if _told(findings, name)), [*known, choices[group][0]][0])
+        told = [name for name in known if _told(findings, name)]
+        first = max(told, key=partial(_leaking, findings), default=[*known, choices[group][0]][0])
         if group == "utility":
             first = clearest(findings, chosen["privacy"], choices[group], first)
         key = f"compare.board.{group}"
@@ -125,6 +128,11 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
             persist_state="session", help="What to hold the runs against each other by; the table lists all.",
         )  # fmt: skip
     return chosen
+
+
+def _leaking(findings: Mapping[str, Sequence[Finding]], name: str) -> int:
+    """Return how many runs leak by what a privacy finding counts."""
+    return sum(stands_out(rows, name.removesuffix("_excess")) == "leak" for rows in findings.values())
 
 
 def clearest(findings: Mapping[str, Sequence[Finding]], privacy: str, names: Sequence[str], otherwise: str) -> str:

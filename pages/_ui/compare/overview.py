@@ -146,6 +146,24 @@ def uses(findings: Sequence[Finding]) -> str:
     return ", ".join(f"{marks.count(mark)} {word}" for mark, word in SUITED.items() if mark in marks)
 
 
+def leaks_found(
+    names: Mapping[str, str], runs: Mapping[str, engine.RunSummary], findings: Mapping[str, Sequence[Finding]],
+    attacks: Mapping[str, pd.DataFrame | None],
+) -> str:  # fmt: skip
+    """Return what the sentences of Privacy call a leak, run by run.
+
+    Args:
+        names: run id -> how it is called here. attacks: each run's table of attacks.
+    """
+    said = []
+    for run_id, name in names.items():
+        found = privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
+        titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
+        what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
+        said.append(f"{name} {len(titles)} ({what})" if titles else f"{name} none")
+    return f"Leaks found, as Privacy says: {'; '.join(said)}."
+
+
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
     """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance, as Privacy counts."""
     sentences = [one for one in privacy_verdict(findings, attacks) if one.finding != "guarantee"]

@@ -39,7 +39,7 @@ def acts(workspace: engine.Workspace) -> list[Act]:
         run.id: f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}" for run in workspace.runs.all()
     }
     for line in workspace.audit.lines(limit=READ).itertuples(index=False):
-        made = Act(str(line.at), str(line.actor), ledger_names.act(str(line.action)),
+        made = Act(str(line.at), ledger_names.who(str(line.actor)), ledger_names.act(str(line.action)),
                    ledger_names.named(str(line.subject), names))  # fmt: skip
         last = found[-1] if found else None
         if last and (last.who, last.what, last.about) == (made.who, made.what, made.about):

@@ -57,12 +57,12 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
     released = corpus is not None and corpus.released > 0
     measured, inside = _result(workspace, run) if run and run.examined_at else ("", False)
-    source = "came with the file" if found and corpus and corpus.detected_at is None else "looked for"
+    source = _found(workspace, corpus) if found and corpus else ""
     return [
         Step("load", "Load text", MADE_UP, corpus is not None,
              count_of(corpus.records, "record") if corpus else "", "load"),
         Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
-             source if found else "", "review", "detect" in busy),
+             source, "review", "detect" in busy),
         Step("review", "Review what was found", "Decide that one finding goes or stays, or read one text whole.", read,
              _decided(workspace, corpus) if read and corpus else "", "review",
              begun=bool(read and corpus and workspace.review.progress(corpus.id)["undecided"])),
@@ -89,6 +89,12 @@ def _result(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[str, b
         readers = f"may go to {policy.sentence.split('. ')[0].removeprefix('For ').rstrip('.')}"
     suits = headline(use_table(workspace.examinations.findings(run.id))).rstrip(".")
     return f"{readers}; {suits[:1].lower()}{suits[1:]}", policy is None or policy.id == INSIDE
+
+
+def _found(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
+    """Return how many findings there are, and whether they came with the file."""
+    many = count_of(corpus.reviewed + workspace.review.progress(corpus.id)["undecided"], "finding")
+    return many if corpus.detected_at is not None else f"{many}, with the file"
 
 
 def _decided(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:

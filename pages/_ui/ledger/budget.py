@@ -356,7 +356,7 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
                 else "–"
                 for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
             ],
-            "Who": lines["actor"],
+            "Who": [ledger_names.who(_text(actor)) for actor in lines["actor"]],
         }
     )
 

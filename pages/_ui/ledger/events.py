@@ -194,7 +194,8 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
         pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
     if total and corpus_id is not None:
         st.caption(
-            "Lines are numbered through the whole workspace: numbers that are missing here are of other corpora."
+            "Lines are numbered through the whole workspace: numbers that are missing here are of other corpora, or of "
+            "the workspace itself."
         )
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "

@@ -116,7 +116,7 @@ def choose(
             if first in NEARER and _weak(drafts, one):
                 short = f"{short} {tr(NEARER[first])}"
             st.caption(
-                tr("**Best of these: {name}.** {why}", name=name, why=short)
+                tr("**None of these works well for so few people; least weak: {name}.** {why}", name=name, why=short)
                 if _weak(drafts, one)
                 else tr("**Recommended: {name}.** {why}", name=name, why=short)
             )
@@ -212,7 +212,7 @@ def face_of(
         "name": words.name,
         "badge": said,
         "tone": tone if said == promise else "few",
-        "best": "" if spec.id != first else tr("Best of these") if weak else tr("Recommended"),
+        "best": "" if spec.id != first else tr("Least weak here") if weak else tr("Recommended"),
         "weak": weak,
         "does": words.does,
         "good": _lower(words.good),

@@ -27,6 +27,7 @@ _STYLE = st.components.v2.component(
     js=(_FOLDER / "dock.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
+MOST = 0.5  # of what is left of a budget: a run that takes more is asked about
 STARTED, LEAVING = "plan.started", 1.5  # what was started and when; seconds in which the page is left again
 MARKS: dict[str, tuple[str, str]] = {  # level of a verdict -> icon, colour
     "enough": ("check_circle", "green"),
@@ -49,7 +50,7 @@ def draw(
     asks: bool = False,
     refuses: str = "",
 ) -> None:
-    """Draw the verdict, what a release would end, what the run costs, and Start.
+    """Draw the verdict, what a release would end, what the run costs, and Start; ask before it takes most of a budget.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
     makes a good writer. measured: what the last such run took, in words. asks: the ledger has a question open.
@@ -60,6 +61,8 @@ def draw(
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
                 st.markdown(line(draft, reviews, tries_out=tries_out))
+                if takes_most(draft):
+                    st.markdown(f":orange[:material/account_balance_wallet: {taken(draft)}]")
                 if refuses:
                     st.markdown(f":orange[:material/block: {refuses}]")
                 elif said := consequence(draft):
@@ -74,13 +77,49 @@ def draw(
                 key="plan.start",
                 disabled=bool(draft.blockers) or draft.guarantee.pending,
             )
-        if pressed:
-            run_id = once.act("plan.start", partial(states.act, settled))
-            if run_id is None:
-                st.rerun()
-            st.session_state[STARTED] = (run_id, time.monotonic())
-            leave()
+        if pressed and takes_most(draft):
+            st.dialog(tr("Take most of what is left?"))(_sure)(draft, settled)
+        elif pressed:
+            _start(settled)
         once.rearm("plan.start")
+
+
+def _start(settled: Callable[[], str]) -> None:
+    run_id = once.act("plan.start", partial(states.act, settled))
+    if run_id is None:
+        st.rerun()
+    st.session_state[STARTED] = (run_id, time.monotonic())
+    leave()
+
+
+def _sure(draft: engine.Draft, settled: Callable[[], str]) -> None:
+    """Ask before a run takes more than half of what is left of a budget."""
+    st.markdown(plain(taken(draft)))
+    if draft.verdict.level in ("weak", "noise"):
+        st.markdown(verdict_line(draft.verdict))
+    with st.container(horizontal=True):
+        if st.button(tr("Start and spend it"), type="primary", key="plan.sure"):
+            _start(settled)
+        if st.button(tr("Not yet"), key="plan.not_yet"):
+            st.rerun()
+
+
+def takes_most(draft: engine.Draft) -> bool:
+    """Return whether a run takes more than half of what is left of the budget of the people behind a corpus."""
+    found = draft.what_if
+    if found is None or not found.allowed or draft.guarantee.kind != "dp" or not draft.guarantee.epsilon:
+        return False
+    return found.share_after - found.share_before > MOST * (1.0 - found.share_before)
+
+
+def taken(draft: engine.Draft) -> str:
+    """Return what a run does to the budget, in one sentence; only where it fits."""
+    assert draft.what_if is not None
+    return tr(
+        "The budget of these people goes from {before} to {after} in use, for good.",
+        before=share(draft.what_if.share_before, 0),
+        after=share(draft.what_if.share_after, 0),
+    )
 
 
 def leave() -> None:
@@ -133,7 +172,7 @@ def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "") ->
     parts = [f"{measured[:1].upper()}{measured[1:]}", f"{lowered(alone[:1])}{alone[1:]}"] if measured else [alone]
     if draft.guarantee.kind != "dp" or draft.guarantee.epsilon == 0:
         parts.append(tr("no budget is spent"))
-    elif draft.what_if is not None and draft.what_if.allowed:
+    elif draft.what_if is not None and draft.what_if.allowed and not takes_most(draft):
         parts.append(
             tr(
                 "budget in use {before} before, {after} after",

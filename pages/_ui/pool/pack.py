@@ -81,7 +81,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
 
 
 def _lines(label: str, name: str, example: str, given: str = "") -> list[str]:
-    found = st.text_area(label, value=given, key=f"{KEY}.{name}", height=90, placeholder=example)
+    found = st.text_area(label, value=given, key=f"{KEY}.{name}", height=90, placeholder=f"for example\n{example}")
     return [line.strip() for line in (found or "").splitlines() if line.strip()]
 
 
@@ -134,7 +134,7 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
     with right:
         kind = st.text_input(
             "Kind of document", value=said.kind if said is not None else "", key=f"{KEY}.kind.{own}", max_chars=120,
-            placeholder="clinic letter",
+            placeholder="for example: clinic letter",
         )  # fmt: skip
         if corpus is not None and public:
             _own_labels(workspace, corpus, public, f"labels.{own}")

@@ -147,7 +147,7 @@ def why_not(
     if side.run.stale or side.run.examination_stale:
         worst = next((one for one in ranked_sentences(said) if one.level == "leak"), None)
         if worst is None:
-            return f"Not for more readers ({wider.title}): the findings below are out of date, so no rule is met.", ""
+            return "Not for any readers until it is examined again: the findings below are out of date.", ""
         return f"The worst finding: {worst.brief or worst.text} Out of date as they are, the findings meet no rule.", ""
     broken = [rule for rule in found.missing if rule.passed is False and rule.value is not None]
     first = next(iter(broken), found.missing[0])

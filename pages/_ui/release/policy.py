@@ -6,6 +6,7 @@ Privacy posture: shows measured values to the custodian; none of it goes into a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from pages._ui.current import choose_run, run_label
 from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
 from pages._ui.navigation import go
+from pages._ui.parts.progress import running_job
 from pages._ui.release import waivers as release_waivers
 from pages._ui.sign_in.visitor import may
 from pages._ui.states import act
@@ -105,12 +107,16 @@ def reachable(verdict: engine.Verdict, policy: engine.Policy) -> bool:
     return not any(out_of_reach(policy, line) for line in verdict.rules)
 
 
-def closed_by(verdict: engine.Verdict, policy: engine.Policy) -> tuple[str, engine.RuleVerdict]:
+def closed_by(
+    workspace: engine.Workspace, run_id: str, verdict: engine.Verdict, policy: engine.Policy
+) -> tuple[str, engine.RuleVerdict]:
     """Return what keeps the gate shut in a few words, and the first rule of those that do."""
     first, *others = gate_order(policy, verdict.open_rules())
-    waits = any(line.rule == "current" and line.passed is None for line in verdict.rules)
-    if waits and not out_of_reach(policy, first):
-        return tr("Not examined yet"), next(line for line in verdict.rules if line.rule == "current")
+    waiting = next((line for line in verdict.rules if line.rule == "current" and line.passed is None), None)
+    if waiting is not None and not out_of_reach(policy, first):
+        if running_job(workspace, kind="examine", run_id=run_id) is not None:
+            return tr("Being examined"), replace(waiting, remedy=tr("Wait until the examination has ended."))
+        return tr("Not examined yet"), waiting
     if not others:
         return tr("Not met: “{rule}”", rule=plain(first.title)), first
     return trn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,7 +12,7 @@ from engine import TICK, WARN, Finding, headline, use_table
 from pages._ui.examined import figure as examined_figure
 from pages._ui.navigation import go, page_only
 from pages._ui.plan.model import BUILTIN
-from pages._ui.texts import FILTERED, plain
+from pages._ui.texts import FILTERED, count_of, plain
 
 # mark -> icon, word, colour; the word carries the meaning
 MARKS: dict[str, tuple[str, str, str]] = {
@@ -32,6 +33,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
             icon, word, colour = MARKS[use.mark]
             said = f"{use.sentence}{size(use)}"
             st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}**  \n:small[:gray[{plain(said)}]]")
+    if more := more_texts(uses, run.kept):
+        with st.container(horizontal=True, vertical_alignment="center", key="utility.few"):
+            st.markdown(more, width="content")
+            if st.button("Plan that run", key="utility.few.plan", icon=":material/tune:", **page_only("plan")):
+                go("plan")
     if any(use.mark == "cross" for use in uses):
         _help(workspace, run)
     st.caption(
@@ -39,6 +45,27 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
         f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
         "as bad, is not known. This is a first look: test your own task before you rely on it."
     )
+
+
+def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
+    """Return how many texts of a run would settle the uses that wait for more; empty where none does.
+
+    Args:
+        kept: how many texts the run has: fewer can be held against real text, since a text is not held against its own
+            source, and both sides are made equally long.
+    """
+    short = [
+        use for use in uses
+        if use.mark == "unknown" and use.counted == "texts" and use.size and use.least and use.size < use.least
+    ]  # fmt: skip
+    if not short:
+        return ""
+    fewest = min(use.size or 0 for use in short)
+    wanted = max(math.ceil(kept * (use.least or 0) / (use.size or 1)) for use in short)
+    rounded = -(-wanted // 10) * 10
+    beside = f", of which {fewest:,} could be held against as many real ones" if fewest < kept else ""
+    waits = "one use waits" if len(short) == 1 else f"{len(short)} uses wait"
+    return f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {rounded:,} would do."
 
 
 def _help(workspace: engine.Workspace, run: engine.RunSummary) -> None:
