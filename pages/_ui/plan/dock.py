@@ -81,15 +81,19 @@ def draw(
             st.dialog(tr("Take most of what is left?"))(_sure)(draft, settled)
         elif pressed:
             _start(settled)
+            _go_on()
         once.rearm("plan.start")
 
 
 def _start(settled: Callable[[], str]) -> None:
     run_id = once.act("plan.start", partial(states.act, settled))
-    if run_id is None:
-        st.rerun()
-    st.session_state[STARTED] = (run_id, time.monotonic())
+    st.session_state[STARTED] = (run_id, time.monotonic() if run_id else -math.inf)
+
+
+def _go_on() -> None:
+    """Show the run that was started; where none was, draw the page anew, which says why."""
     leave()
+    st.rerun()
 
 
 def _sure(draft: engine.Draft, settled: Callable[[], str]) -> None:
@@ -98,8 +102,8 @@ def _sure(draft: engine.Draft, settled: Callable[[], str]) -> None:
     if draft.verdict.level in ("weak", "noise"):
         st.markdown(verdict_line(draft.verdict))
     with st.container(horizontal=True):
-        if st.button(tr("Start and spend it"), type="primary", key="plan.sure"):
-            _start(settled)
+        if st.button(tr("Start and spend it"), type="primary", key="plan.sure", on_click=_start, args=(settled,)):
+            _go_on()
         if st.button(tr("Not yet"), key="plan.not_yet"):
             st.rerun()
 
