@@ -20,6 +20,7 @@ LEVEL = 0.95
 Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 1000
 GROUPS = 10
+MOSTLY = 0.5
 Groups = NDArray[np.object_] | Sequence[object]
 """The group of each item, such as the person whose record it is."""
 
@@ -168,6 +169,9 @@ def difference_paired(first: NDArray[np.bool_], second: NDArray[np.bool_], group
 def mean(values: NDArray[np.float64], seed: int, groups: Groups | None = None) -> Interval:
     """Return the mean with a percentile bootstrap interval; whole groups are drawn where given.
 
+    Of values within [0, 1] of which half or more are 0, or 1, it is no narrower than Wilson's of that mean at as many
+    units (of unequal groups, the effective number): draws again of values that are all 0 have no width, and of values
+    of which few are not, too little. No values within [0, 1] with that mean spread more than zeros and ones.
     Source: Efron and Tibshirani 1993, chapter 13 (percentile), section 8.3 (what is drawn again).
     """
     source = "Efron and Tibshirani 1993, chapter 13"
@@ -188,7 +192,11 @@ def mean(values: NDArray[np.float64], seed: int, groups: Groups | None = None) -
         chosen = rng.integers(0, clusters, clusters)
         means[draw] = sums[chosen].sum() / sizes[chosen].sum()
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high), n, method, source)
+    found = Interval(value, float(low), float(high), n, method, source)
+    bounded = float(values.min()) >= 0.0 and float(values.max()) <= 1.0
+    if bounded and max(np.mean(values == 0.0), np.mean(values == 1.0)) >= MOSTLY:
+        return no_narrower_than_wilson(found, n**2 / float(np.sum(sizes.astype(float) ** 2)))
+    return found
 
 
 def jackknife(
@@ -228,7 +236,7 @@ def jackknife(
     return Interval(value, max(bounds[0], value - half), min(bounds[1], value + half), n, method, source)
 
 
-def no_narrower_than_wilson(found: Interval, units: int) -> Interval:
+def no_narrower_than_wilson(found: Interval, units: float) -> Interval:
     """Return an interval of a share, widened to Wilson's of as many units where it is narrower.
 
     Where all texts agree, no text left out changes the share, and a jackknife has no width; that proves no certainty.
@@ -240,7 +248,7 @@ def no_narrower_than_wilson(found: Interval, units: int) -> Interval:
     ends = min(found.low, low), max(found.high, high)
     if ends == (found.low, found.high):
         return found
-    method, source = f"{found.method}, no narrower than Wilson's of {units} units", f"{found.source}; Wilson 1927"
+    method, source = f"{found.method}, no narrower than Wilson's of {units:.0f} units", f"{found.source}; Wilson 1927"
     return Interval(found.value, *ends, found.n, method, source)
 
 

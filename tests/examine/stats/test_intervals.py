@@ -154,3 +154,22 @@ def test_the_upper_end_holds_where_people_differ_in_how_much_is_of_them(draw) ->
     rng = np.random.default_rng(9)
     missed = sum(intervals.share(*draw(rng)).high < 0.05 for _ in range(300))
     assert missed <= 15  # 7.5 expected at most; 16 or more would have a chance below 0.005
+
+
+def test_a_mean_of_values_that_are_mostly_zero_or_one_has_wilsons_width() -> None:
+    none = intervals.mean(np.zeros(10), 0)
+    assert (none.low, none.high) == pytest.approx(intervals.wilson(0, 10))
+    assert "Wilson" in none.method
+    every = intervals.mean(np.ones(40), 0, np.repeat(np.arange(4), 10))  # four people
+    assert (every.low, every.high) == pytest.approx(intervals.wilson(4, 4))
+    uneven = intervals.mean(np.zeros(12), 0, np.repeat(np.arange(3), [1, 1, 10]))
+    assert uneven.high == pytest.approx(intervals.wilson(0, 144 / 102)[1])
+    rng = np.random.default_rng(10)
+    seen = [intervals.mean((rng.random(50) < 0.02) * rng.random(50), draw) for draw in range(60)]
+    assert sum(found.high < 0.01 for found in seen) <= 4  # 1.5 expected at most
+
+
+def test_a_mean_of_values_in_between_keeps_its_bootstrap() -> None:
+    rng = np.random.default_rng(11)
+    for values in (rng.uniform(0.4, 0.6, 50), rng.normal(size=50), np.append(np.zeros(40), 3.0)):
+        assert "Wilson" not in intervals.mean(values, 0).method
