@@ -27,7 +27,10 @@ Groups = NDArray[np.object_] | Sequence[object]
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with the ends of its 95% interval (None where none is defined), and how it was made."""
+    """A value with the ends of its 95% interval (None where none is defined), and how it was made.
+
+    freedom: of Student's t, where the ends lie at its quantile; whoever widens them for many intervals needs it.
+    """
 
     value: float
     low: float | None
@@ -35,6 +38,7 @@ class Interval:
     n: int
     method: str
     source: str
+    freedom: float = math.inf
 
 
 def group_numbers(groups: Groups) -> NDArray[np.int64]:
@@ -46,9 +50,21 @@ def group_numbers(groups: Groups) -> NDArray[np.int64]:
 
 def t_quantile(chance: float, freedom: float) -> float:
     """Return the quantile of Student's t; the normal one where `freedom` is infinite."""
+    if not math.isfinite(freedom):
+        return NormalDist().inv_cdf(chance)
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, chance)) if math.isfinite(freedom) else NormalDist().inv_cdf(chance)
+    return float(stdtrit(freedom, chance))
+
+
+def freedom_of(terms: Sequence[float], counts: Sequence[int]) -> float:
+    """Return the degrees of freedom of a sum of two estimated variances, each of so many units.
+
+    A side of one unit has the largest variance there is, which is not estimated. Infinite where nothing is.
+    Source: Satterthwaite 1946 (An approximate distribution of estimates of variance components).
+    """
+    doubt = sum(term**2 / (count - 1) for term, count in zip(terms, counts, strict=True) if count > 1)
+    return sum(terms) ** 2 / doubt if doubt > 0.0 else math.inf
 
 
 def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from engine.examine.stats.simultaneous import BLIND, holm, judge, membership, wi
 def row(name: str, members, others, *, greyed: bool = False, observes: str = "released text") -> dict[str, object]:
     area, rate = roc.auc(members, others), roc.tpr_at(members, others, 0.01)
     return {"attack": name, "title": name, "observes": observes, "auc": area.value, "low": area.low,
-            "high": area.high, "p": math.nan, "tpr_01": rate.value, "tpr_01_low": rate.low,
+            "high": area.high, "freedom": area.freedom, "p": math.nan, "tpr_01": rate.value, "tpr_01_low": rate.low,
             "tpr_01_high": rate.high, "members": len(members), "others": len(others), "greyed": greyed}  # fmt: skip
 
 
@@ -126,6 +126,19 @@ def test_holm_and_joint_intervals() -> None:
                                                   pytest.approx(0.06), pytest.approx(0.06)]  # fmt: skip
     assert wider(1) == 1.0
     assert wider(20) == pytest.approx(3.0233 / 1.95996, abs=1e-3)
+    assert wider(20, 10.0) == pytest.approx(4.0045 / 2.2281, abs=1e-3)  # Student's t at 0.99875 and at 0.975
+
+
+def test_attacks_on_few_people_are_widened_by_students_t_and_an_earlier_table_as_it_was() -> None:
+    rng = np.random.default_rng(13)
+    rows = [row(f"a{i}", rng.normal(1, 1, 9), rng.normal(size=9)) for i in range(5)]
+    new, old = judge(pd.DataFrame(rows)), judge(pd.DataFrame(rows).drop(columns="freedom"))
+    for look, before, given in zip(*(sorted(looks, key=lambda one: one.attack) for looks in (new, old)), rows,
+                                   strict=True):  # fmt: skip
+        reach = given["auc"] - given["low"]
+        assert look.low == pytest.approx(max(0.0, given["auc"] - wider(5, given["freedom"]) * reach))
+        assert before.low == pytest.approx(max(0.0, given["auc"] - wider(5) * reach))
+        assert 0.0 < look.low < before.low
 
 
 def scores(members, others, units) -> MembershipScores:
