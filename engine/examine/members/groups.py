@@ -19,7 +19,8 @@ from engine.examine.findings.part import Part
 from engine.examine.members.blind import near_duplicates
 from engine.examine.members.membership import SCORES, MembershipScores
 from engine.examine.prepare import Prepared
-from engine.examine.stats.intervals import LEVEL, freedom_of, t_quantile, wilson
+from engine.examine.stats.intervals import LEVEL, Interval, freedom_of, t_quantile, wilson
+from engine.examine.stats.ties import no_narrower_than_shares
 
 LEAST_UNITS = 20
 MOST_LABELS = 12
@@ -138,7 +139,11 @@ def clustered_auc(members: Floats, others: Floats, member_units: Names, other_un
     terms = [_variance(of_members, member_units), _variance(of_others, other_units)]
     freedom = freedom_of(terms, [len(set(units)) for units in (member_units, other_units)])
     half = t_quantile(0.5 + LEVEL / 2, freedom) * math.sqrt(sum(terms))
-    return area, max(0.0, area - half), min(1.0, area + half)
+    found = Interval(area, max(0.0, area - half), min(1.0, area + half), m + n, "clustered", "Obuchowski 1997")
+    wide = no_narrower_than_shares(found, members, others, member_units, other_units)
+    assert wide.low is not None
+    assert wide.high is not None
+    return wide.value, wide.low, wide.high
 
 
 def _variance(parts: Floats, units: Names) -> float:

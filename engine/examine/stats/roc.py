@@ -29,6 +29,7 @@ from engine.examine.stats.intervals import (
     t_quantile,
     wilson,
 )
+from engine.examine.stats.ties import no_narrower_than_shares
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.object_] | None
@@ -131,6 +132,7 @@ def auc(
         members, others: float (m,), (n,), finite, higher = more member-like.
         member_groups, other_groups: object (m,), (n,), the unit of each score. Without, or where every unit has one
             score, the interval is DeLong's, with Student's t; else whole units are drawn again (percentile bootstrap).
+            Where most scores of a side are equal it is no narrower than that of shares (`ties`).
         seed: fixes the bootstrap.
     """
     ours, theirs = _scores(members, "members"), _scores(others, "others")
@@ -140,13 +142,15 @@ def auc(
     clusters = _clusters(ours, theirs, member_groups, other_groups)
     value, terms = _terms(ours, theirs)
     if not clusters.plain:
-        return _grouped(value, ours, theirs, clusters, seed)
+        found = _grouped(value, ours, theirs, clusters, seed)
+        return no_narrower_than_shares(found, ours, theirs, member_groups, other_groups)
     if value in (0.0, 1.0):  # the two sides do not overlap: DeLong's variance is 0 and says too much
         low, high = wilson(value * min(len(ours), len(theirs)), min(len(ours), len(theirs)))
         return Interval(value, low, high, total, "Wilson at the smaller side (no overlap)", "Wilson 1927")
     freedom = freedom_of(terms, (len(ours), len(theirs)))
     half = t_quantile(0.5 + LEVEL / 2, freedom) * math.sqrt(sum(terms))
-    return Interval(value, max(0.0, value - half), min(1.0, value + half), total, "DeLong", _DELONG, freedom)
+    found = Interval(value, max(0.0, value - half), min(1.0, value + half), total, "DeLong", _DELONG, freedom)
+    return no_narrower_than_shares(found, ours, theirs, None, None)
 
 
 def _grouped(value: float, members: Floats, others: Floats, clusters: _Clusters, seed: int) -> Interval:
