@@ -41,7 +41,8 @@ def frames(shift: float, seed: int = 0, size: int = 2000, attacks: int = 1) -> t
         members, others = rng.normal(shift, 1, size), rng.normal(size=size)
         area, rate = roc.auc(members, others), roc.tpr_at(members, others, 0.01)
         rows.append({"attack": f"a{number}", "title": f"Attack {number}", "observes": "released text",
-                     "auc": area.value, "low": area.low, "high": area.high, "p": 0.5, "tpr_01": rate.value,
+                     "auc": area.value, "low": area.low, "high": area.high,
+                     "p": roc.permutation_p(members, others), "tpr_01": rate.value,
                      "tpr_01_low": rate.low, "tpr_01_high": rate.high, "members": size, "others": size,
                      "greyed": False})  # fmt: skip
         curves.append(roc.roc_table(members, others).assign(attack=f"a{number}"))

@@ -19,7 +19,8 @@ from engine.examine.findings.part import Part
 from engine.examine.members.blind import near_duplicates
 from engine.examine.members.membership import SCORES, MembershipScores
 from engine.examine.prepare import Prepared
-from engine.examine.stats.intervals import Z, wilson
+from engine.examine.stats.intervals import LEVEL, Interval, freedom_of, t_quantile, wilson
+from engine.examine.stats.ties import no_narrower_than_shares
 
 LEAST_UNITS = 20
 MOST_LABELS = 12
@@ -125,7 +126,7 @@ def clustered_auc(members: Floats, others: Floats, member_units: Names, other_un
     Args:
         members, others: float (m,), (n,), both not empty. member_units, other_units: object, the unit of each.
 
-    Source: Obuchowski 1997, equations 4 to 6, with no unit on both sides.
+    Source: Obuchowski 1997, equations 4 to 6, with no unit on both sides; Satterthwaite 1946 (Student's t).
     """
     m, n = len(members), len(others)
     pooled = _midranks(np.concatenate([members, others]))
@@ -135,9 +136,14 @@ def clustered_auc(members: Floats, others: Floats, member_units: Names, other_un
     smaller = min(len(set(member_units)), len(set(other_units)))
     if area in (0.0, 1.0):
         return (area, *wilson(area * smaller, smaller))
-    variance = _variance(of_members, member_units) + _variance(of_others, other_units)
-    half = Z * math.sqrt(variance)
-    return area, max(0.0, area - half), min(1.0, area + half)
+    terms = [_variance(of_members, member_units), _variance(of_others, other_units)]
+    freedom = freedom_of(terms, [len(set(units)) for units in (member_units, other_units)])
+    half = t_quantile(0.5 + LEVEL / 2, freedom) * math.sqrt(sum(terms))
+    found = Interval(area, max(0.0, area - half), min(1.0, area + half), m + n, "clustered", "Obuchowski 1997")
+    wide = no_narrower_than_shares(found, members, others, member_units, other_units)
+    assert wide.low is not None
+    assert wide.high is not None
+    return wide.value, wide.low, wide.high
 
 
 def _variance(parts: Floats, units: Names) -> float:

@@ -205,7 +205,8 @@ def _row(attack: str, title: str, observes: str, area: Interval, members: int, o
         "observes": observes,
         "auc": area.value,
     }
-    first |= {"low": _number(area.low), "high": _number(area.high), "p": math.nan}
+    freedom = area.freedom if math.isfinite(area.freedom) else math.nan
+    first |= {"low": _number(area.low), "high": _number(area.high), "freedom": freedom, "p": math.nan}
     return first | empty | {"members": members, "others": others, "without_duplicates_auc": math.nan}
 
 

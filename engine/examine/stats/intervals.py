@@ -20,13 +20,17 @@ LEVEL = 0.95
 Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 1000
 GROUPS = 10
+MOSTLY = 0.5
 Groups = NDArray[np.object_] | Sequence[object]
 """The group of each item, such as the person whose record it is."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with the ends of its 95% interval (None where none is defined), and how it was made."""
+    """A value with the ends of its 95% interval (None where none is defined), and how it was made.
+
+    freedom: of Student's t, where the ends lie at its quantile; whoever widens them for many intervals needs it.
+    """
 
     value: float
     low: float | None
@@ -34,6 +38,7 @@ class Interval:
     n: int
     method: str
     source: str
+    freedom: float = math.inf
 
 
 def group_numbers(groups: Groups) -> NDArray[np.int64]:
@@ -43,37 +48,79 @@ def group_numbers(groups: Groups) -> NDArray[np.int64]:
     return np.asarray(pd.factorize(np.asarray(groups, dtype=object))[0], np.int64)
 
 
-def wilson(successes: float, n: float) -> tuple[float, float]:
-    """Return Wilson's score interval of a proportion; `n` may be an effective sample size.
+def t_quantile(chance: float, freedom: float) -> float:
+    """Return the quantile of Student's t; the normal one where `freedom` is infinite."""
+    if not math.isfinite(freedom):
+        return NormalDist().inv_cdf(chance)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, chance))
+
+
+def freedom_of(terms: Sequence[float], counts: Sequence[int]) -> float:
+    """Return the degrees of freedom of a sum of two estimated variances, each of so many units.
+
+    A side of one unit has the largest variance there is, which is not estimated. Infinite where nothing is.
+    Source: Satterthwaite 1946 (An approximate distribution of estimates of variance components).
+    """
+    doubt = sum(term**2 / (count - 1) for term, count in zip(terms, counts, strict=True) if count > 1)
+    return sum(terms) ** 2 / doubt if doubt > 0.0 else math.inf
+
+
+def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion; `n` may be an effective sample size, `z` the width in errors.
 
     Source: Wilson 1927; Newcombe 1998a, method 3.
     """
     if n <= 0:
         return 0.0, 1.0
     p = successes / n
-    centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z / (1 + Z * Z / n) * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low = 0.0 if p == 0 else max(0.0, centre - half)
     return low, 1.0 if p == 1 else min(1.0, centre + half)
 
 
 def design_effect(hits: NDArray[np.bool_], groups: Groups) -> float:
-    """Return by what factor grouping widens the variance of a share, at least 1.
+    """Return by what factor grouping widens the variance of a share: at least 1, and 1 where no group has two items.
 
-    The variance of the ratio mean over clusters (linearised) over that of independent items.
-    Source: Korn and Graubard 1998, section 2; Kish 1965.
+    The larger of two factors. One is the variance of the ratio mean over groups (linearised) over that of independent
+    items, with Student's t for the number of groups. It is small exactly where large groups happened to have no hit.
+    The other does not hang on which groups were hit: 1 + (size - 1) * rho, of the mean group size of an item, and of
+    how alike items of one group may be, one standard error above what was seen. With all items or none hit rho is 1.
+    Source: Korn and Graubard 1998, section 2; Kish 1965, section 5.4.
     """
     n = len(hits)
     codes = group_numbers(groups)
     clusters = int(codes.max()) + 1 if n else 0
     if clusters == n:
         return 1.0
+    sizes = np.bincount(codes, minlength=clusters).astype(float)
+    size = float(np.sum(sizes**2)) / n
     p = float(np.mean(hits))
     if clusters < 2 or p in (0.0, 1.0):
-        return n / clusters
-    residual = np.bincount(codes, weights=hits - p, minlength=clusters)
-    variance = clusters / (clusters - 1) * float(np.sum(residual**2)) / n**2
-    return max(1.0, variance / (p * (1 - p) / n))
+        return size
+    of_group = np.asarray(np.bincount(codes, weights=hits, minlength=clusters), np.float64)
+    variance = clusters / (clusters - 1) * float(np.sum((of_group - p * sizes) ** 2)) / n**2
+    linearised = variance / (p * (1 - p) / n) * (t_quantile(0.5 + LEVEL / 2, clusters - 1) / Z) ** 2
+    return max(1.0, linearised, 1.0 + (size - 1.0) * _alike(of_group, sizes, p))
+
+
+def _alike(hits: NDArray[np.float64], sizes: NDArray[np.float64], p: float) -> float:
+    """Return how alike items of one group may be: their intraclass correlation and one standard error more.
+
+    The chance that another item of a hit item's group is hit too, over ordered pairs (of misses, where these are
+    rarer), with Wilson's end at one standard error for as many groups as have a pair with a hit; 1 where none has.
+    Source: Ridout, Demétrio and Firth 1999 (Estimating intraclass correlation for binary data, Biometrics 55, 137-148).
+    """
+    rare, q = (hits, p) if p <= 0.5 else (sizes - hits, 1.0 - p)
+    pairs = float(np.sum(rare * (sizes - 1.0)))
+    if not pairs:
+        return 1.0
+    both = float(np.sum(rare * (rare - 1.0))) / pairs
+    known = float(np.sum((rare > 0) & (sizes > 1)))
+    _, most = wilson(both * known, known, 1.0)
+    return max(0.0, (most - q) / (1.0 - q))
 
 
 def share(hits: NDArray[np.bool_], groups: Groups | None = None) -> Interval:
@@ -138,6 +185,9 @@ def difference_paired(first: NDArray[np.bool_], second: NDArray[np.bool_], group
 def mean(values: NDArray[np.float64], seed: int, groups: Groups | None = None) -> Interval:
     """Return the mean with a percentile bootstrap interval; whole groups are drawn where given.
 
+    Of values within [0, 1] of which half or more are 0, or 1, it is no narrower than Wilson's of that mean at as many
+    units (of unequal groups, the effective number): draws again of values that are all 0 have no width, and of values
+    of which few are not, too little. No values within [0, 1] with that mean spread more than zeros and ones.
     Source: Efron and Tibshirani 1993, chapter 13 (percentile), section 8.3 (what is drawn again).
     """
     source = "Efron and Tibshirani 1993, chapter 13"
@@ -158,7 +208,11 @@ def mean(values: NDArray[np.float64], seed: int, groups: Groups | None = None) -
         chosen = rng.integers(0, clusters, clusters)
         means[draw] = sums[chosen].sum() / sizes[chosen].sum()
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high), n, method, source)
+    found = Interval(value, float(low), float(high), n, method, source)
+    bounded = float(values.min()) >= 0.0 and float(values.max()) <= 1.0
+    if bounded and max(np.mean(values == 0.0), np.mean(values == 1.0)) >= MOSTLY:
+        return no_narrower_than_wilson(found, n**2 / float(np.sum(sizes.astype(float) ** 2)))
+    return found
 
 
 def jackknife(
@@ -198,7 +252,7 @@ def jackknife(
     return Interval(value, max(bounds[0], value - half), min(bounds[1], value + half), n, method, source)
 
 
-def no_narrower_than_wilson(found: Interval, units: int) -> Interval:
+def no_narrower_than_wilson(found: Interval, units: float) -> Interval:
     """Return an interval of a share, widened to Wilson's of as many units where it is narrower.
 
     Where all texts agree, no text left out changes the share, and a jackknife has no width; that proves no certainty.
@@ -210,7 +264,7 @@ def no_narrower_than_wilson(found: Interval, units: int) -> Interval:
     ends = min(found.low, low), max(found.high, high)
     if ends == (found.low, found.high):
         return found
-    method, source = f"{found.method}, no narrower than Wilson's of {units} units", f"{found.source}; Wilson 1927"
+    method, source = f"{found.method}, no narrower than Wilson's of {units:.0f} units", f"{found.source}; Wilson 1927"
     return Interval(found.value, *ends, found.n, method, source)
 
 

@@ -18,7 +18,18 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from engine.errors import InternalError
-from engine.examine.stats.intervals import DRAWS, LEVEL, Interval, Z, design_effect, group_numbers, wilson
+from engine.examine.stats.intervals import (
+    DRAWS,
+    LEVEL,
+    Interval,
+    Z,
+    design_effect,
+    freedom_of,
+    group_numbers,
+    t_quantile,
+    wilson,
+)
+from engine.examine.stats.ties import no_narrower_than_shares
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.object_] | None
@@ -28,7 +39,7 @@ PERMUTATIONS = 999
 POINTS = 80  # rows of a ROC table at most, before its two ends
 FEW_UNITS = 10
 
-_DELONG = "DeLong, DeLong and Clarke-Pearson 1988, equations 4 to 6, computed as in Sun and Xu 2014"
+_DELONG = "DeLong, DeLong and Clarke-Pearson 1988, equations 4 to 6, computed as in Sun and Xu 2014; Satterthwaite 1946"
 _BOOTSTRAP = "Efron and Tibshirani 1993, chapter 13 (percentile), section 8.3 (what is drawn again)"
 
 
@@ -93,12 +104,18 @@ def delong(members: Floats, others: Floats) -> tuple[float, float]:
 
     Source: Sun and Xu 2014, equations 4 to 9; DeLong et al. 1988.
     """
+    value, terms = _terms(members, others)
+    return value, sum(terms)
+
+
+def _terms(members: Floats, others: Floats) -> tuple[float, tuple[float, float]]:
+    """Return the area and what each side gives to its variance."""
     m, n = len(members), len(others)
     pooled = _midranks(np.concatenate([members, others]))
     of_members = (pooled[:m] - _midranks(members)) / n  # (m,) share of others each member passes
     of_others = 1.0 - (pooled[m:] - _midranks(others)) / m  # (n,) share of members that pass each other
     spread = [float(np.var(part, ddof=1)) if len(part) > 1 else 0.25 for part in (of_members, of_others)]
-    return float(of_members.mean()), spread[0] / m + spread[1] / n
+    return float(of_members.mean()), (spread[0] / m, spread[1] / n)
 
 
 def auc(
@@ -114,7 +131,8 @@ def auc(
     Args:
         members, others: float (m,), (n,), finite, higher = more member-like.
         member_groups, other_groups: object (m,), (n,), the unit of each score. Without, or where every unit has one
-            score, the interval is DeLong's; else whole units are drawn again (percentile bootstrap).
+            score, the interval is DeLong's, with Student's t; else whole units are drawn again (percentile bootstrap).
+            Where most scores of a side are equal it is no narrower than that of shares (`ties`).
         seed: fixes the bootstrap.
     """
     ours, theirs = _scores(members, "members"), _scores(others, "others")
@@ -122,14 +140,17 @@ def auc(
     if not len(ours) or not len(theirs):
         return Interval(math.nan, None, None, total, "not estimable", _DELONG)
     clusters = _clusters(ours, theirs, member_groups, other_groups)
-    value, variance = delong(ours, theirs)
+    value, terms = _terms(ours, theirs)
     if not clusters.plain:
-        return _grouped(value, ours, theirs, clusters, seed)
+        found = _grouped(value, ours, theirs, clusters, seed)
+        return no_narrower_than_shares(found, ours, theirs, member_groups, other_groups)
     if value in (0.0, 1.0):  # the two sides do not overlap: DeLong's variance is 0 and says too much
         low, high = wilson(value * min(len(ours), len(theirs)), min(len(ours), len(theirs)))
         return Interval(value, low, high, total, "Wilson at the smaller side (no overlap)", "Wilson 1927")
-    half = Z * math.sqrt(variance)
-    return Interval(value, max(0.0, value - half), min(1.0, value + half), total, "DeLong", _DELONG)
+    freedom = freedom_of(terms, (len(ours), len(theirs)))
+    half = t_quantile(0.5 + LEVEL / 2, freedom) * math.sqrt(sum(terms))
+    found = Interval(value, max(0.0, value - half), min(1.0, value + half), total, "DeLong", _DELONG, freedom)
+    return no_narrower_than_shares(found, ours, theirs, None, None)
 
 
 def _grouped(value: float, members: Floats, others: Floats, clusters: _Clusters, seed: int) -> Interval:
@@ -145,12 +166,10 @@ def _grouped(value: float, members: Floats, others: Floats, clusters: _Clusters,
     draws = np.array([_weighted_auc(*pair) for pair in _drawn(members, others, clusters, seed)])
     low, high = (float(q) for q in np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
     if units < FEW_UNITS:  # a percentile interval of few units is too narrow by about sqrt((k - 1) / k) and its tails
-        from scipy.stats import t
-
-        wider = float(t.ppf(0.5 + LEVEL / 2, units - 1)) / Z * math.sqrt(units / (units - 1))
+        wider = t_quantile(0.5 + LEVEL / 2, units - 1) / Z * math.sqrt(units / (units - 1))
         low, high = value - (value - low) * wider, value + (high - value) * wider
         method += f", widened by Student's t for {units} units"
-    return Interval(value, max(0.0, low), min(1.0, high), total, method, _BOOTSTRAP)
+    return Interval(value, max(0.0, low), min(1.0, high), total, method, _BOOTSTRAP, units - 1.0)
 
 
 def _drawn(members: Floats, others: Floats, clusters: _Clusters, seed: int) -> Iterator[tuple[Floats, Floats]]:

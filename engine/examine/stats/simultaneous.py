@@ -2,7 +2,9 @@
 
 Fifteen attacks with 95% intervals each miss once in two examinations. Here every interval is widened so that all
 hold together with 95% (Bonferroni; Dunn 1961, Multiple comparisons among means), whether attacks depend on each
-other or not. p values are corrected by Holm 1979 (A simple sequentially rejective multiple test procedure).
+other or not; one that rests on Student's t, on its quantile. p values are corrected by Holm 1979 (A simple
+sequentially rejective multiple test procedure).
+An area is a leak where its interval lies above chance and its permutation p value, times the attacks, is small too.
 A greyed attack (members and others can be told apart without any model) is never judged by itself; it is only said
 whether it does better than the words alone do (Das, Zhang and Tramèr 2024, Blind baselines beat membership inference
 attacks for foundation models).
@@ -15,18 +17,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import pandas as pd
 
 from engine.examine.findings.sentence import BARELY, NEGLIGIBLE, Level, Sentence
+from engine.examine.stats.intervals import t_quantile
+from engine.examine.stats.roc import PERMUTATIONS
 
 LEVEL = 0.95
 CHANCE = 0.5
 FALSE_ALARMS = 0.01  # the rate at which true positives are judged as well
 BLIND = "no model (blind)"
 GENERATOR = "generator"
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -59,20 +61,25 @@ class JudgedAttack:
         return self.level == "unsure" and self.auc <= CHANCE + BARELY and found
 
 
-def wider(intervals: int) -> float:
-    """Return by what factor a two-sided 95% interval grows so that `intervals` of them hold together."""
-    return _quantile(intervals) / _quantile(1)
+def wider(intervals: int, freedom: float = math.inf) -> float:
+    """Return by what factor a two-sided 95% interval grows so that `intervals` of them hold together.
+
+    Args:
+        freedom: of Student's t, where the interval's ends lie at its quantile.
+    """
+    return _quantile(intervals, freedom) / _quantile(1, freedom)
 
 
-def _quantile(intervals: int) -> float:
-    return _NORMAL.inv_cdf(1 - (1 - LEVEL) / (2 * max(1, intervals)))
+def _quantile(intervals: int, freedom: float) -> float:
+    return t_quantile(1 - (1 - LEVEL) / (2 * max(1, intervals)), freedom)
 
 
 def judge(attacks: pd.DataFrame | None) -> list[JudgedAttack]:
     """Return every attack but the blind one with joint intervals; clearest first, those without a number last.
 
     Args:
-        attacks: rows of the table `attacks`; None where it was not measured.
+        attacks: rows of the table `attacks`; None where it was not measured. Without `freedom` (an earlier edition's
+            table) an interval is widened on the normal quantile.
     """
     if attacks is None or attacks.empty:
         return []
@@ -80,7 +87,7 @@ def judge(attacks: pd.DataFrame | None) -> list[JudgedAttack]:
     usable = [row for row in rows if _number(row["auc"])]
     intervals = len(usable) + sum(_number(row.get("tpr_01")) for row in usable)
     alone = _alone(attacks)
-    judged = [_judged({str(k): v for k, v in row.items()}, intervals, alone) for row in rows]
+    judged = [_judged({str(k): v for k, v in row.items()}, intervals, len(usable), alone) for row in rows]
     return sorted(judged, key=lambda one: (one.level == "unknown", -_strength(one)))
 
 
@@ -109,22 +116,32 @@ def _float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else math.nan
 
 
-def _judged(row: Mapping[str, object], intervals: int, alone: float) -> JudgedAttack:
-    factor = wider(intervals)
+def _judged(row: Mapping[str, object], intervals: int, attacks: int, alone: float) -> JudgedAttack:
+    factor, freedom = wider(intervals), _float(row.get("freedom"))
+    area_factor = factor if freedom != freedom else wider(intervals, freedom)
     auc, low, high = (_float(row.get(name)) for name in ("auc", "low", "high"))
     tpr, tpr_low = _float(row.get("tpr_01")), _float(row.get("tpr_01_low"))
-    low, high = max(0.0, auc - factor * (auc - low)), min(1.0, auc + factor * (high - auc))
+    low, high = max(0.0, auc - area_factor * (auc - low)), min(1.0, auc + area_factor * (high - auc))
     tpr_low = max(0.0, tpr - factor * (tpr - tpr_low))
     greyed = bool(row.get("greyed"))
-    level = "unknown" if greyed else _level(low, high, tpr_low)
+    sure = _agrees(_float(row.get("p")), attacks)
+    level = "unknown" if greyed else _level(low, high, tpr_low, sure)
     attack, title, observes = (str(row[name]) for name in ("attack", "title", "observes"))
-    return JudgedAttack(attack, title, observes, auc, low, high, tpr, tpr_low, level, greyed and low > alone)
+    return JudgedAttack(attack, title, observes, auc, low, high, tpr, tpr_low, level, greyed and sure and low > alone)
 
 
-def _level(low: float, high: float, tpr_low: float) -> Level:
+def _agrees(p: float, attacks: int) -> bool:
+    """Return whether membership dealt out again finds an area beyond chance, with as many attacks allowed for.
+
+    So it does where p is not known (tables of earlier editions), and where it is the least that the deals can give.
+    """
+    return p != p or p * attacks <= 1 - LEVEL or p <= 1 / (1 + PERMUTATIONS)
+
+
+def _level(low: float, high: float, tpr_low: float, sure: bool) -> Level:
     if low != low or high != high:
         return "unknown"
-    if low > CHANCE or tpr_low > FALSE_ALARMS:
+    if (low > CHANCE and sure) or tpr_low > FALSE_ALARMS:
         return "leak"
     return "chance" if high <= CHANCE + NEGLIGIBLE else "unsure"
 

@@ -120,3 +120,56 @@ def test_a_share_that_nothing_left_out_changes_has_wilsons_width() -> None:
     assert intervals.no_narrower_than_wilson(own, 30) == own, "a jackknife over few people is wider, and stays"
     nothing = intervals.jackknife(lambda rows: 1.0, [0, 0], 1.0, (0.0, 1.0), 0)
     assert intervals.no_narrower_than_wilson(nothing, 1).low is None
+
+
+def test_groups_of_one_item_leave_wilsons_interval_as_it_is() -> None:
+    hits = np.random.default_rng(8).random(50) < 0.2
+    assert intervals.design_effect(hits, np.arange(50)) == 1.0
+    alone, grouped = intervals.share(hits), intervals.share(hits, [f"p{number}" for number in range(50)])
+    assert (alone.low, alone.high, alone.method) == (grouped.low, grouped.high, grouped.method)
+
+
+def test_where_nothing_or_whole_people_are_hit_a_person_counts_once() -> None:
+    groups = np.repeat(np.arange(10), [1, 1, 1, 1, 1, 1, 1, 1, 1, 41])  # 50 items; an item's group has 33.8 on average
+    size = (9 * 1 + 41**2) / 50
+    assert intervals.design_effect(np.zeros(50, bool), groups) == pytest.approx(size)
+    assert intervals.design_effect(groups == 0, groups) == pytest.approx(size), "the large group happens to have no hit"
+    alike = np.repeat(np.arange(100), 4)
+    assert intervals.design_effect(alike < 10, alike) == pytest.approx(4.0, rel=0.05)
+    apart = np.arange(400) % 4 == 0  # one of each four: items of a group are not alike
+    assert intervals.design_effect(apart, alike) == 1.0
+
+
+def _pareto(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    sizes = np.minimum(200, np.ceil(rng.pareto(1.2, 100) + 0.5).astype(int))
+    return np.repeat(rng.random(100) < 0.05, sizes), np.repeat(np.arange(100), sizes)
+
+
+def _alike_outputs(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    return (rng.random((50, 10)) < rng.beta(0.05, 0.95, 50)[:, None]).ravel(), np.repeat(np.arange(50), 10)
+
+
+@pytest.mark.parametrize("draw", [_pareto, _alike_outputs])
+def test_the_upper_end_holds_where_people_differ_in_how_much_is_of_them(draw) -> None:
+    rng = np.random.default_rng(9)
+    missed = sum(intervals.share(*draw(rng)).high < 0.05 for _ in range(300))
+    assert missed <= 15  # 7.5 expected at most; 16 or more would have a chance below 0.005
+
+
+def test_a_mean_of_values_that_are_mostly_zero_or_one_has_wilsons_width() -> None:
+    none = intervals.mean(np.zeros(10), 0)
+    assert (none.low, none.high) == pytest.approx(intervals.wilson(0, 10))
+    assert "Wilson" in none.method
+    every = intervals.mean(np.ones(40), 0, np.repeat(np.arange(4), 10))  # four people
+    assert (every.low, every.high) == pytest.approx(intervals.wilson(4, 4))
+    uneven = intervals.mean(np.zeros(12), 0, np.repeat(np.arange(3), [1, 1, 10]))
+    assert uneven.high == pytest.approx(intervals.wilson(0, 144 / 102)[1])
+    rng = np.random.default_rng(10)
+    seen = [intervals.mean((rng.random(50) < 0.02) * rng.random(50), draw) for draw in range(60)]
+    assert sum(found.high < 0.01 for found in seen) <= 4  # 1.5 expected at most
+
+
+def test_a_mean_of_values_in_between_keeps_its_bootstrap() -> None:
+    rng = np.random.default_rng(11)
+    for values in (rng.uniform(0.4, 0.6, 50), rng.normal(size=50), np.append(np.zeros(40), 3.0)):
+        assert "Wilson" not in intervals.mean(values, 0).method

@@ -7,9 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from engine.errors import InternalError
 from engine.examine.stats import roc
+from engine.examine.stats.intervals import freedom_of
+from engine.examine.stats.simultaneous import wider
 
 
 def brute_auc(members, others):
@@ -44,7 +47,24 @@ def test_delong_equals_brute_force_with_ties():
     assert variance == pytest.approx(brute_variance(members, others))
     interval = roc.auc(members, others)
     assert interval.method == "DeLong"
-    assert interval.high - interval.low == pytest.approx(2 * 1.959964 * math.sqrt(variance), rel=1e-5)
+    assert 22 < interval.freedom < 58  # from that of the smaller side to that of both
+    assert interval.high - interval.low == pytest.approx(2 * t.ppf(0.975, interval.freedom) * math.sqrt(variance))
+
+
+def test_degrees_of_freedom_are_satterthwaites():
+    assert freedom_of((0.01, 0.01), (9, 9)) == pytest.approx(16.0)  # as much from either side: those of both
+    assert freedom_of((0.01, 0.0), (9, 30)) == pytest.approx(8.0)  # all from one side: its own
+    assert freedom_of((0.02, 0.01), (5, 11)) == pytest.approx(0.03**2 / (0.02**2 / 4 + 0.01**2 / 10))
+    assert freedom_of((0.25, 0.01), (1, 11)) == pytest.approx(0.26**2 / (0.01**2 / 10))
+    assert freedom_of((0.0, 0.0), (9, 9)) == math.inf
+
+
+def test_few_people_are_seldom_called_a_leak_among_many_attacks():
+    """Eight against eight, fifteen attacks: on the normal quantile 1% lie above chance, where 0.17% are meant to."""
+    rng = np.random.default_rng(12)
+    found = [roc.auc(rng.normal(size=8), rng.normal(size=8)) for _ in range(4000)]
+    above = [one.value - wider(15, one.freedom) * (one.value - one.low) > 0.5 for one in found]
+    assert sum(above) <= 28
 
 
 def test_no_overlap_leaves_doubt():

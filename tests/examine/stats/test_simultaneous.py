@@ -11,14 +11,14 @@ import pytest
 from engine.examine.members import groups
 from engine.examine.members.membership import MembershipScores
 from engine.examine.members.unit_risk import attack_units, rank
-from engine.examine.stats import roc
+from engine.examine.stats import intervals, roc
 from engine.examine.stats.simultaneous import BLIND, holm, judge, membership, wider
 
 
 def row(name: str, members, others, *, greyed: bool = False, observes: str = "released text") -> dict[str, object]:
     area, rate = roc.auc(members, others), roc.tpr_at(members, others, 0.01)
     return {"attack": name, "title": name, "observes": observes, "auc": area.value, "low": area.low,
-            "high": area.high, "p": math.nan, "tpr_01": rate.value, "tpr_01_low": rate.low,
+            "high": area.high, "freedom": area.freedom, "p": math.nan, "tpr_01": rate.value, "tpr_01_low": rate.low,
             "tpr_01_high": rate.high, "members": len(members), "others": len(others), "greyed": greyed}  # fmt: skip
 
 
@@ -126,6 +126,46 @@ def test_holm_and_joint_intervals() -> None:
                                                   pytest.approx(0.06), pytest.approx(0.06)]  # fmt: skip
     assert wider(1) == 1.0
     assert wider(20) == pytest.approx(3.0233 / 1.95996, abs=1e-3)
+    assert wider(20, 10.0) == pytest.approx(4.0045 / 2.2281, abs=1e-3)  # Student's t at 0.99875 and at 0.975
+
+
+def test_attacks_on_few_people_are_widened_by_students_t_and_an_earlier_table_as_it_was() -> None:
+    rng = np.random.default_rng(13)
+    rows = [row(f"a{i}", rng.normal(1, 1, 9), rng.normal(size=9)) for i in range(5)]
+    new, old = judge(pd.DataFrame(rows)), judge(pd.DataFrame(rows).drop(columns="freedom"))
+    for look, before, given in zip(*(sorted(looks, key=lambda one: one.attack) for looks in (new, old)), rows,
+                                   strict=True):  # fmt: skip
+        reach = given["auc"] - given["low"]
+        assert look.low == pytest.approx(max(0.0, given["auc"] - wider(5, given["freedom"]) * reach))
+        assert before.low == pytest.approx(max(0.0, given["auc"] - wider(5) * reach))
+        assert 0.0 < look.low < before.low
+
+
+@pytest.mark.parametrize(("p", "level"), [(0.003, "leak"), (0.004, "unsure"), (0.001, "leak"), (math.nan, "leak")])
+def test_an_area_is_a_leak_only_where_deals_of_membership_agree(p: float, level: str) -> None:
+    """Fifteen attacks: 15 times 0.003 is below 0.05, 15 times 0.004 is not; a table without p is judged without."""
+    rows = [{"attack": f"a{i}", "title": f"a{i}", "observes": "released text", "auc": 0.7 if i == 0 else 0.5,
+             "low": 0.6 if i == 0 else 0.4, "high": 0.8 if i == 0 else 0.6, "p": p if i == 0 else 0.8,
+             "tpr_01": math.nan, "tpr_01_low": math.nan, "greyed": False} for i in range(15)]  # fmt: skip
+    looks = {look.attack: look.level for look in judge(pd.DataFrame(rows))}
+    assert looks["a0"] == level
+    many = pd.DataFrame([{**rows[0], "attack": f"a{i}", "p": 0.001} for i in range(60)])
+    assert {look.level for look in judge(many)} == {"leak"}, "the least p that 999 deals can give always agrees"
+    (copies,) = judge(pd.DataFrame([{**rows[0], "p": 0.9, "tpr_01": 0.2, "tpr_01_low": 0.1}]))
+    assert copies.level == "leak", "members found without false alarms need no area"
+
+
+def test_sparse_scores_without_a_leak_are_called_neither_a_leak_nor_chance_by_few_records() -> None:
+    rng = np.random.default_rng(14)
+    levels = []
+    for _ in range(60):
+        rows = [row(f"a{i}", (rng.random(1000) < 0.01) * 1.0, (rng.random(100) < 0.01) * 1.0) for i in range(3)]
+        levels += [look.level for look in judge(pd.DataFrame(rows))]
+    assert levels.count("leak") == 0
+    blank = pd.DataFrame([row("blank", np.zeros(12), np.zeros(12))])
+    assert [look.level for look in judge(blank)] == ["unsure"]
+    planted = pd.DataFrame([row("planted", (np.arange(1000) < 100) * 1.0, np.zeros(900))])
+    assert [look.level for look in judge(planted)] == ["leak"]
 
 
 def scores(members, others, units) -> MembershipScores:
@@ -163,6 +203,13 @@ def test_the_clustered_area_is_delongs_where_every_unit_has_one_record() -> None
     exact = roc.auc(members, others)
     assert (area, low, high) == (pytest.approx(exact.value), pytest.approx(exact.low, abs=1e-3),
                                  pytest.approx(exact.high, abs=1e-3))  # fmt: skip
+
+
+def test_a_group_of_equal_scores_has_the_width_of_its_units() -> None:
+    units = np.repeat(np.arange(25), 4).astype(object)
+    area, low, high = groups.clustered_auc(np.zeros(100), np.zeros(100), units, units)
+    apart = intervals.difference_independent(*[intervals.share(np.zeros(25, bool))] * 2)
+    assert (area, low, high) == pytest.approx((0.5, 0.5 + apart.low / 2, 0.5 + apart.high / 2))
 
 
 def test_the_clustered_interval_holds_under_dependence() -> None:
