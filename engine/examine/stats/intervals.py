@@ -21,7 +21,7 @@ Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 1000
 GROUPS = 10
 MOSTLY = 0.5
-Groups = NDArray[np.object_] | Sequence[object]
+Groups = NDArray[np.object_] | NDArray[np.int64] | Sequence[object]
 """The group of each item, such as the person whose record it is."""
 
 
@@ -45,7 +45,8 @@ def group_numbers(groups: Groups) -> NDArray[np.int64]:
     """Return the number of each item's group, 0 to g - 1."""
     import pandas as pd
 
-    return np.asarray(pd.factorize(np.asarray(groups, dtype=object))[0], np.int64)
+    known = groups if isinstance(groups, np.ndarray) and groups.dtype.kind == "i" else np.asarray(groups, dtype=object)
+    return np.asarray(pd.factorize(known)[0], np.int64)
 
 
 def t_quantile(chance: float, freedom: float) -> float:

@@ -88,6 +88,14 @@ class EntityIndex:
         return of, by, np.asarray(names, dtype=object)
 
     @cached_property
+    def holder(self) -> NDArray[np.int64]:
+        """The number of the first unit that each entity stands with, int array (m,): who gives one away gives more."""
+        of, by, _ = self.held
+        first = np.full(len(self), -1, np.int64)
+        first[of[::-1]] = by[::-1]
+        return first
+
+    @cached_property
     def holders(self) -> NDArray[np.int64]:
         """In how many units' records each entity stands, int array (m,)."""
         return np.bincount(self.held[0], minlength=len(self)).astype(np.int64)

@@ -125,13 +125,17 @@ def _one_reference(
             rows += [missing(f"pipp{suffix}", reference, reason), missing(f"elp{suffix}", reference, reason)]
             continue
         extra: dict[str, JSON] = {"entities": int(mask.sum()), "identifiers": kind}
-        shares = intervals.share(_hits(prepared, index, matches, kind), groups), intervals.share(found[mask])
+        shares = (
+            intervals.share(_hits(prepared, index, matches, kind), groups),
+            intervals.share(found[mask], index.holder[mask]),
+        )
         for name, share in zip((f"pipp{suffix}", f"elp{suffix}"), shares, strict=True):
             equal: dict[str, JSON] = {"equal_size_value": small[name]} if reference == "train" and name in small else {}
             rows.append(finding(name, reference, share, **base, **extra, **equal))
     rare = index.mask("rare")
     if rare.any():
-        rows.append(finding("elp_rare", reference, intervals.share(found[rare]), **base, entities=int(rare.sum())))
+        elp_rare = intervals.share(found[rare], index.holder[rare])
+        rows.append(finding("elp_rare", reference, elp_rare, **base, entities=int(rare.sum())))
     else:
         reason = why if not len(index) else "no entity is held by a single unit"
         rows.append(missing("elp_rare", reference, reason))
@@ -157,7 +161,7 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
     what = "holdout records in the place of the synthetic ones, against the training part"
     return [
         finding("pipp", "baseline", intervals.share(hits, groups), what=what, matching=MATCHING),
-        finding("elp", "baseline", intervals.share(of_real), what=what, matching=MATCHING, texts=size,
+        finding("elp", "baseline", intervals.share(of_real, train.holder), what=what, matching=MATCHING, texts=size,
                 synthetic_value_at_these_texts=float(of_ours.mean())),
     ]  # fmt: skip
 

@@ -96,6 +96,7 @@ def _shares(
     given = np.bincount(found.value, minlength=len(index)) > 0
     whole = np.bincount(found.value[found.whole], minlength=len(index)) > 0
     small = _of(index, equal_size(prepared).units)
+    holder = index.holder()
     parts: tuple[tuple[Reference, NDArray[np.object_]], ...] = (
         ("train", prepared.train.units), ("holdout", prepared.holdout.units),
     )  # fmt: skip
@@ -121,7 +122,8 @@ def _shares(
                 equal[1]["equal_size_value"] = float(given[small & kept].mean())
             pipp = intervals.share(_hits(found, texts, mine & kept), groups)
             rows.append(finding(names[0], reference, pipp, **settings, **equal[0]))
-            rows.append(finding(names[1], reference, intervals.share(given[mine & kept]), **settings, **equal[1]))
+            elp = intervals.share(given[mine & kept], holder[mine & kept])
+            rows.append(finding(names[1], reference, elp, **settings, **equal[1]))
     return rows
 
 

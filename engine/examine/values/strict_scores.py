@@ -70,6 +70,12 @@ class StrictIndex:
     def __len__(self) -> int:
         return len(self.direct)
 
+    def holder(self) -> NDArray[np.int64]:
+        """Return the number of a unit that has each value, -1 where none has, (m,): who gives away one gives more."""
+        first = np.full(len(self), -1, np.int64)
+        first[self.values[::-1]] = _numbered(self.units)[0][::-1]
+        return first
+
     def alone(self) -> NDArray[np.bool_]:
         """Return which direct identifiers stand in the records of one person alone and tell who that is, (m,)."""
         once = np.bincount(self.values, minlength=len(self)) == 1  # pairs of value and unit are there once each

@@ -12,7 +12,9 @@ from engine import Sentence
 from engine.examine.examination import ExamineInput
 from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.prepare import prepare
+from engine.examine.values.entities import index_entities
 from engine.examine.values.strict import examine_strict
+from engine.examine.values.strict_scores import index_strict
 
 GIVEN = "Anna Bertil Cecilia Doris Erik Fanny Gustav Hilda Ivar Jonna".split()
 FIRST, LAST = "Hass Lind Berg Ek Sund Dal Ros Holm Ny Gran".split(), "lund ström qvist mark gren berga".split()
@@ -159,3 +161,18 @@ def test_what_one_person_alone_has_counts_against_the_whole_training_part(leakin
             assert chance.value < share.value
         else:
             assert excess.low <= 0
+
+
+def test_values_of_one_person_are_one_group_in_the_interval_of_their_share():
+    rng = np.random.default_rng(3)
+    train, spans = records(people(rng, 40), "t")
+    empty = train.iloc[:0]
+    synthetic = pd.DataFrame({"record_id": ["s0"], "text": ["Nothing."], "label": None, "lineage": None})
+    side = prepare(ExamineInput(synthetic, train, empty, spans, spans.iloc[:0])).train
+    index, entities = index_strict(side), index_entities(side)
+    of_value = dict(zip(index.values.tolist(), index.units.tolist(), strict=True))
+    of, by, names = entities.held
+    of_entity = dict(zip(of.tolist(), names[by].tolist(), strict=True))
+    for holder, known in ((index.holder(), of_value), (entities.holder, of_entity)):
+        alike = {(int(holder[value]), unit) for value, unit in known.items()}
+        assert len(alike) == len({number for number, _ in alike}) == len({unit for _, unit in alike}) > 30
