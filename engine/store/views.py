@@ -112,6 +112,16 @@ class LabelList:
 
 
 @dataclass(frozen=True)
+class Risks:
+    """Records of a run in one state: how many, of how many a risk is known, the sum of these and of their squares."""
+
+    records: int
+    known: int
+    total: float
+    squares: float
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """One run; `parameters` are the method's, as JSON; `funnel` maps a stage to its count.
 

@@ -20,7 +20,7 @@ from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
-from engine.release.policy.policy import NO_LEAK, Policy, Rule
+from engine.release.policy.policy import CHOSEN, NO_LEAK, Policy, Rule
 from engine.release.policy.remedies import SET_ASIDE, Claim, Making, cost, unexamined
 from engine.release.policy.remedies import remedy as remedy_of
 from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
@@ -32,8 +32,31 @@ KIND_SAYS: dict[Kind, str] = {
     "none": "This run proves nothing.", "heuristic": "This run proves nothing.",
     "selection-only": "This run has a proof for its choice among texts alone.", "dp": "This run has a proven bound.",
 }  # fmt: skip
+RISKIER = 2.58  # standard errors: one choice by lot in two hundred is riskier
 BREAKS = ("guarantee", "epsilon", "unmeasured", NO_LEAK)  # facts of the run that no decision on its records changes
 PRIVACY_COUNTS = {"pipp": "strict_pipp", "pipp_direct": "strict_pipp_direct"}  # without what many people share
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How risky the approved records of a run are beside all of it.
+
+    Args:
+        approved, records: how many. risk, mean: mean risk of the approved ones and of all, in [0, 1]. spread: standard
+            deviation of the risk of all.
+    """
+
+    approved: int
+    records: int
+    risk: float
+    mean: float
+    spread: float
+
+    @property
+    def most(self) -> float:
+        """The mean risk that a choice by lot of as many records passes one time in two hundred."""
+        open_part = max(0.0, 1.0 - self.approved / self.records)
+        return self.mean + RISKIER * self.spread * math.sqrt(open_part / self.approved)
 
 
 @dataclass(frozen=True)
@@ -54,7 +77,8 @@ class GateFacts:
     `examination` says which one the findings are of. `held` says whether the corpus' decisions and marks are those that
     the audit log tells of, None where nobody looked; `run_held` says so of the run, its texts and its findings, and
     `run_earlier` that an earlier edition made it, which told the log of none of these. `making` says how the run was
-    made, as far as it decides over what would help.
+    made, as far as it decides over what would help. `chosen` says how risky the approved records are beside all of the
+    run, None where nobody knows.
     """
 
     approved: int
@@ -81,6 +105,7 @@ class GateFacts:
     run_earlier: bool = False
     run_stale: bool = False
     making: Making = field(default_factory=Making)
+    chosen: Chosen | None = None
 
     @property
     def claim(self) -> Claim:
@@ -104,6 +129,8 @@ def evaluate(
     lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
     if policy.requirements.no_leak:
         lines.append(_no_leak(known, facts))
+    if any(rule.threshold is not None for rule in policy.rules) and facts.chosen is not None:
+        lines.append(_as_measured(facts.chosen))
     allowed = policy.requirements.waivers
     given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
     if allowed is not None and not facts.stale:
@@ -199,6 +226,22 @@ def _no_leak(findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     said = f"More than chance explains: {' '.join(leak.brief or leak.text for leak in leaks)}"
     remedy = "Plan a method that writes new text, best one with a proven bound (ε), or release to a smaller circle."
     return fact_line(NO_LEAK, title, False, said, remedy, 0.0, float(len(leaks)))
+
+
+def _as_measured(chosen: Chosen) -> RuleVerdict:
+    """Return the line about the choice of records: findings are of the run, so what leaves may be no riskier than it.
+
+    Of a run in which few records leak these few could be approved, and its findings would say little of them.
+    """
+    said = (
+        f"The mean risk of the {chosen.approved:,} approved records is {chosen.risk:.2f}, that of all "
+        f"{chosen.records:,} is {chosen.mean:.2f}, and the findings are of all."
+    )
+    ok = chosen.risk <= chosen.most + 1e-9
+    remedy = "Reject the riskiest of the approved records; the list of records names them first."
+    return fact_line(
+        CHOSEN, "What leaves is no riskier than what was measured", ok, said, remedy, chosen.most, chosen.risk
+    )
 
 
 def _compares(rule: Rule) -> bool:

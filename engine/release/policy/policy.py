@@ -25,6 +25,7 @@ from engine.release.policy.waivers import NEVER
 PRESETS = ASSETS / "policies"
 PRESET_ORDER = ("exploratory", "internal", "research", "public", "proof")
 
+CHOSEN = "chosen"  # the line about which records were approved, where findings have limits
 NO_LEAK = "no-leak"  # the line about sentences at level leak
 FEWEST_TWICE = 20  # records a second person reads, unless a policy says otherwise
 
@@ -201,7 +202,8 @@ class Policy(BaseModel):
             *(["missed-quasi"] if need.missed and need.missed.quasi_per_1000 is not None else []),
         )
         tried = [*(["intruder-share"] if need.intruder else []), *([NO_LEAK] if need.no_leak else [])]
-        known = {*(rule.id for rule in self.rules), *(bounds if need.missed else ()), *tried}
+        chosen = [CHOSEN] if any(rule.threshold is not None for rule in self.rules) else []
+        known = {*(rule.id for rule in self.rules), *chosen, *(bounds if need.missed else ()), *tried}
         unknown = sorted({*(need.waivers.rules if need.waivers else ())} - known)
         if unknown:
             raise ValueError(f"waivers: {', '.join(unknown)}: the policy has no such rule to waive")

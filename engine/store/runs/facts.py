@@ -5,6 +5,8 @@ Privacy posture: facts stay inside; they hold counts and rates, never text.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -22,10 +24,10 @@ from engine.store.runs.examinations import Examinations
 from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.session import Session
-from engine.store.views import RunSummary
+from engine.store.views import Risks, RunSummary
 
 if TYPE_CHECKING:
-    from engine.release import GateFacts, Making, Missed, Policy
+    from engine.release import Chosen, GateFacts, Making, Missed, Policy
 
 WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
 
@@ -53,11 +55,12 @@ class Facts:
         """
         from engine.release import GateFacts
 
-        run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
+        run, risks = self.runs.get(run_id), self.runs.risks(run_id)
         return GateFacts(
-            approved=counts["approved"],
-            rejected=counts["rejected"],
-            pending=counts["pending"],
+            approved=risks["approved"].records,
+            rejected=risks["rejected"].records,
+            pending=risks["pending"].records,
+            chosen=_chosen(risks),
             stale=run.stale or run.examination_stale,
             run_stale=run.stale,
             examined=run.examined_at is not None,
@@ -174,6 +177,19 @@ class Facts:
         """
         with self.session.db.read() as connection:
             return was_examined(connection, self.session.key, run_row(connection, run_id))
+
+
+def _chosen(risks: Mapping[str, Risks]) -> Chosen | None:
+    """Return how risky the approved records are beside all of a run; None where a risk is not known of each."""
+    from engine.release import Chosen
+
+    leaves, every = risks["approved"], list(risks.values())
+    known, records = sum(one.known for one in every), sum(one.records for one in every)
+    if not leaves.records or known < records:
+        return None
+    mean = sum(one.total for one in every) / records
+    spread = math.sqrt(max(0.0, sum(one.squares for one in every) / records - mean**2))
+    return Chosen(leaves.records, records, leaves.total / leaves.records, mean, spread)
 
 
 def behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:

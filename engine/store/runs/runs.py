@@ -20,7 +20,7 @@ from engine.store.database.schema import corpora, runs, synthetic
 from engine.store.rows import AnySelect, RunRow, run_of
 from engine.store.runs import chained, seen
 from engine.store.session import Session
-from engine.store.views import RunSummary
+from engine.store.views import Risks, RunSummary
 
 APPROVALS = ("pending", "approved", "rejected")
 LONGEST_NAME, LONGEST_NOTE = 60, 2_000
@@ -220,11 +220,21 @@ class Runs:
 
     def approval_counts(self, run_id: str) -> dict[str, int]:
         """Return how many records are pending, approved and rejected."""
-        query = select(synthetic.c.approval, func.count()).where(synthetic.c.run_id == run_id)
+        return {name: found.records for name, found in self.risks(run_id).items()}
+
+    def risks(self, run_id: str) -> dict[str, Risks]:
+        """Return how many records are pending, approved and rejected, with the sums of their risks."""
+        risk = synthetic.c.risk
+        query = select(
+            synthetic.c.approval, func.count(), func.count(risk), func.sum(risk), func.sum(risk * risk)
+        ).where(synthetic.c.run_id == run_id)
         with self.session.db.read() as connection:
             run_row(connection, run_id)
-            found = dict(tuple(r) for r in connection.execute(query.group_by(synthetic.c.approval)))
-        return {name: int(found.get(name, 0)) for name in APPROVALS}
+            found = {
+                str(name): Risks(int(records), int(known), float(total or 0.0), float(squares or 0.0))
+                for name, records, known, total, squares in connection.execute(query.group_by(synthetic.c.approval))
+            }
+        return {name: found.get(name, Risks(0, 0, 0.0, 0.0)) for name in APPROVALS}
 
     def synthetic_frame(self, run_id: str) -> pd.DataFrame:
         """Return all records of a run with lineage, for the examination and the release."""

@@ -18,6 +18,7 @@ SAMPLE = "How much was missed is known from a random sample"
 TITLES = {  # of lines about facts, as the gate calls them
     "missed-direct": "Few records hold a direct identifier that nobody found",
     "missed-quasi": "Few records hold an indirect identifier that nobody found",
+    "chosen": "What leaves is no riskier than what was measured",
     "no-leak": "Nothing more is given away than chance explains",
 }
 
@@ -156,6 +157,7 @@ def _requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
         ("The whole output leaves", "unexamined: nothing private had a say"): "yes" if need.whole_output else NOT_ASKED,
         ("The review is as people left it", ""): "yes",
         ("No record is an original", "methods without a proof"): "yes",
+        (TITLES["chosen"], ""): "yes" if any(rule.threshold is not None for rule in policy.rules) else NOT_ASKED,
         (TITLES["no-leak"], ""): "yes" if need.no_leak else NOT_ASKED,
         ("A second person signs", ""): "yes" if need.second_person else NOT_ASKED,
         **_missed(need.missed),
