@@ -150,6 +150,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "embedder_sentence": ("engine.examine.findings.embedders", "embedder_sentence"),
     "epsilon_for": ("engine.dp.accounting.closed_form", "epsilon_for"),
     "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
+    "failure": ("engine.dp.accounting.failure", "failure"),
     "example_file": ("engine.corpus.readers", "example_file"),
     "filters_moved": ("engine.methods.rpsg.filters", "moved"),
     "gaussian_mu": ("engine.dp.accounting.closed_form", "gaussian_mu"),
@@ -226,6 +227,7 @@ if TYPE_CHECKING:
         posterior,
     )
     from engine.dp.accounting.closed_form import epsilon as epsilon_of
+    from engine.dp.accounting.failure import failure as failure
     from engine.dp.events import Event
     from engine.dp.groups import group_bound
     from engine.dp.groups import words as group_words

@@ -50,7 +50,8 @@ class Claim:
     """What the accountant proves of a run.
 
     Args:
-        epsilons: float (n,), >= 0, rising. standard, strict: both δs at each, in [0, 1].
+        epsilons: float (n,), >= 0, rising. standard, strict: both δs at each, in [0, 1]; `strict` is empty where the
+            claim adds up several runs: (epsilon, delta) is then the one point that is known of it.
         epsilon, delta: the claim. unit: `record` or `source`. adjacency: neighbouring relation in words.
     """
 
@@ -63,8 +64,13 @@ class Claim:
     adjacency: str = ""
 
     @property
+    def one_point(self) -> bool:
+        """Whether nothing but (epsilon, delta) is known of the claim, so that it has no curve."""
+        return self.epsilon > 0 and not len(self.strict)
+
+    @property
     def curve(self) -> Curve:
-        """The claim as an ε–δ curve; δ at 0 bounds it at the small ε where a logarithmic axis begins."""
+        """The claim, where it is more than one point, as a curve; δ at 0 bounds it at the small ε where log axes begin."""
         columns = [np.asarray(values, float) for values in (self.epsilons, self.strict, self.standard)]
         first = columns[0] <= 0.0
         if first.any():
@@ -203,6 +209,11 @@ def _caveat(claim: Claim | None) -> str:
     text = f"{CAVEAT} The proof is about {unit}{words} and every attacker; the attacks stand for themselves only."
     if claim.adjacency.startswith("replace"):
         text += " The proof is about replacing a text, the attacks about its presence: the two are not quite the same."
+    if claim.one_point:
+        text += (
+            f" The claim adds up several runs: what is drawn as proven follows from its one point, ε = "
+            f"{claim.epsilon:.4g} at δ = {claim.delta:.3g}, alone."
+        )
     return text
 
 

@@ -29,6 +29,7 @@ PAGE = 50
 # column -> pixels: together no wider than a window of 1,024 leaves them
 RUNS = {"Run": 290, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 130}
 RUNS_HELP = {
+    "Claimed ε": "What the run's statement says; one that counts earlier runs too is larger than what is recomputed.",
     "Recomputed ε": "What the run's own list of noisy steps adds up to, worked out apart from what the run claims.",
     "Noisy answers": "How many answers with noise the run has drawn from private records so far; each is a line of its "
     "own under “Uses and releases”.",
@@ -436,8 +437,8 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
 def recomputed(guarantee: Guarantee) -> float | None:
     """Return a run's ε from its own events: by formula, else as the accounting noted it."""
     mu = gaussian_mu(guarantee.mechanisms)
-    if mu is not None and guarantee.delta:
-        return epsilon_of(mu, guarantee.delta)
+    if mu is not None and guarantee.delta and (delta := guarantee.drawn[1]):
+        return epsilon_of(mu, delta)
     noted = guarantee.accounting
     return as_number(noted.get("epsilon_pld", noted.get("epsilon_rdp")))
 

@@ -1,8 +1,8 @@
 """What a run would promise, live while its knobs move: ε and δ, the sentence, the curve, the noise.
 
 How to use:
-    found = curve(workspace, corpus, method, parameters, guarantee)    # asked for once a draw
-    sentence(workspace, corpus, method, parameters, guarantee, found)  # beside the attacker's certainty
+    found = curve(workspace, corpus, method, parameters, guarantee, model)    # asked for once a draw
+    sentence(workspace, corpus, method, parameters, guarantee, found, model)  # beside the attacker's certainty
     budget = knobs(workspace, corpus, method, facts, key=...)          # ε itself and δ, among the details
     draw(corpus, guarantee, found)
 Closed forms are there at once. What needs more is computed by the worker; until then it is said to be
@@ -19,7 +19,17 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MAX_DELTA, MIN_DELTA, JSONObject, default_delta, delta_strict, epsilon_of, gaussian_mu, posterior
+from engine import (
+    MAX_DELTA,
+    MIN_DELTA,
+    JSONObject,
+    default_delta,
+    delta_strict,
+    epsilon_of,
+    failure,
+    gaussian_mu,
+    posterior,
+)
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
@@ -75,11 +85,14 @@ def curve(
     method: engine.MethodSpec,
     parameters: JSONObject,
     guarantee: engine.Guarantee,
+    model: str,
 ) -> engine.BudgetCurve | None:
     """Return δ at each ε; None where the guarantee has no such curve, or none can be computed, which is then said."""
     if guarantee.kind != "dp" or not guarantee.epsilon:
         return None
-    found = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+    found = states.act(
+        workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters), model=model
+    )
     states.flash()
     return found
 
@@ -91,15 +104,17 @@ def sentence(
     parameters: JSONObject,
     guarantee: engine.Guarantee,
     curve: engine.BudgetCurve | None,
+    model: str,
 ) -> None:
     """Draw what an attacker who was 10% sure can become sure of, as soon as it is known."""
     if curve is None:
         return
     if guarantee.pending or curve.pending:
-        wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
+        wait(lambda: _pending(workspace, corpus, method, parameters, model), key="plan.wait.curve")
         return
     said = _said(corpus, guarantee, curve, certainty.BEFORE)
-    st.caption(f"{said} " + tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g")))
+    more = tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g"))
+    st.caption(f"{said} {one_point(guarantee) or more}")
 
 
 def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve | None) -> None:
@@ -113,8 +128,11 @@ def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engin
                 tr("How sure an attacker is beforehand"), 1, 99, 10, 1, key="plan.prior", unit="%", persist=True
             )
             st.markdown(_said(corpus, guarantee, curve, prior / 100))
-            figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
-            examined_figure.draw(figure, key="plan.curve")
+            if guarantee.counts_earlier:
+                st.caption(f"{one_point(guarantee)} " + tr("The noise below is that of this run alone."))
+            else:
+                figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
+                examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
     groups(guarantee, tr("records") if corpus.unit == "record" else tr("people"))
@@ -129,12 +147,13 @@ def _pending(
     corpus: engine.CorpusSummary,
     method: engine.MethodSpec,
     parameters: JSONObject,
+    model: str,
 ) -> bool:
     given = dict(parameters)
     try:
         if workspace.plan.guarantee(method.id, corpus_id=corpus.id, parameters=given).pending:
             return True
-        return workspace.plan.guarantee_curve(method.id, corpus_id=corpus.id, parameters=given).pending
+        return workspace.plan.guarantee_curve(method.id, corpus_id=corpus.id, parameters=given, model=model).pending
     except engine.UserError:  # it cannot be computed; the page says why
         return False
 
@@ -165,20 +184,50 @@ def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: f
 def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
     """Return what an attacker with this prior can become sure of under a claim."""
     epsilon = guarantee.bound[0]
-    chance = strict_at(guarantee, curve, epsilon)
+    if guarantee.counts_earlier:
+        epsilon, chance = above_point(guarantee)
+    else:
+        chance = strict_at(guarantee, curve, epsilon)
     return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
+
+
+def above_point(guarantee: engine.Guarantee) -> tuple[float, float]:
+    """Return an ε, and the chance that the loss passes it, of a claim of which one point (ε, δ) is known.
+
+    At the point itself no chance below 1 follows from a δ above 0; where ε is larger by ln 2 it is at most 2δ.
+    """
+    epsilon, delta = guarantee.bound
+    above = epsilon + math.log(2.0) if delta else epsilon
+    return above, failure(above, [(epsilon, delta)])
+
+
+def one_point(guarantee: engine.Guarantee) -> str:
+    """Return that a claim adds up several runs, and its one point; empty for a claim of its own run alone."""
+    if not guarantee.counts_earlier:
+        return ""
+    epsilon, delta = guarantee.bound
+    return tr(
+        "This claim adds up several runs, so one point is known of it: ε = {epsilon} at δ = {delta}.",
+        epsilon=significant(epsilon, ".4g"),
+        delta=significant(delta),
+    )
 
 
 def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> str:
     """Return what a claim means for an attacker with this prior; empty where only its curve would say how it fails."""
-    mu = gaussian_mu(guarantee.mechanisms)
-    if guarantee.kind != "dp" or mu is None or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
+    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
         return ""
     epsilon = guarantee.bound[0]
+    if guarantee.counts_earlier:
+        epsilon, chance = above_point(guarantee)
+    else:
+        mu = gaussian_mu(guarantee.mechanisms)
+        if mu is None:
+            return ""
+        chance = delta_strict(mu, epsilon)
     noun = UNIT_NOUNS[guarantee.unit]
-    return prior_sentence(
-        prior, posterior(prior, epsilon), delta_strict(mu, epsilon), noun, guarantee.adjacency or "zero-out"
-    )
+    said = prior_sentence(prior, posterior(prior, epsilon), chance, noun, guarantee.adjacency or "zero-out")
+    return f"{said} {one_point(guarantee)}".rstrip()
 
 
 def not_that_chance(delta: float) -> str:
@@ -249,8 +298,8 @@ def noise_table(guarantee: engine.Guarantee) -> None:
 
 
 def groups(guarantee: engine.Guarantee, noun: str) -> None:
-    """Draw what the promise is worth for several who belong together, where a formula holds."""
-    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
+    """Draw what the promise is worth for several who belong together, where a formula holds for the whole claim."""
+    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending or guarantee.counts_earlier:
         return
     found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
     words = [
@@ -263,7 +312,7 @@ def groups(guarantee: engine.Guarantee, noun: str) -> None:
 
 
 def accounted(guarantee: engine.Guarantee) -> None:
-    """Draw the totals recomputed from the events, side by side."""
+    """Draw the totals recomputed from the events, side by side, where the claim is that of these events alone."""
     names = {
         "epsilon_pld": mark("by loss distributions (upper end)"),
         "epsilon_pld_low": mark("by loss distributions (lower end)"),
@@ -273,7 +322,7 @@ def accounted(guarantee: engine.Guarantee) -> None:
     found = [
         (names[name], value) for name, value in guarantee.accounting.items() if name in names and value is not None
     ]
-    if guarantee.kind == "dp" and found:
+    if guarantee.kind == "dp" and found and not guarantee.counts_earlier:
         st.caption(
             tr(
                 "Recomputed from the planned noise: {found}.",
