@@ -50,12 +50,13 @@ def guarantee_curve(
 
     Args:
         epsilons: float (n,), >= 0, rising. standard: hockey-stick δ at each, in [0, 1].
-        strict: Pr[privacy loss > ε] at each, in [0, 1]. epsilon, delta: the claim.
+        strict: Pr[privacy loss > ε] of the noisy statistics themselves, in [0, 1]; text made from them may pass ε
+            more often (`engine.dp.accounting.failure`). epsilon, delta: the claim.
     """
     plot = go.Figure()
     for name, values, colour, dash in (
         ("Standard δ", standard, palette.BLUE, "solid"),
-        ("Strict δ: chance that the loss passes ε", strict, palette.ORANGE, "dash"),
+        ("Strict δ: the loss of the noisy statistics themselves passes ε", strict, palette.ORANGE, "dash"),
     ):
         plot.add_scatter(
             x=list(epsilons), y=[value if value > FLOOR else None for value in values], mode="lines", name=name,

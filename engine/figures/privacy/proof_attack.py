@@ -70,7 +70,7 @@ class Claim:
 
     @property
     def curve(self) -> Curve:
-        """The claim, where it is more than one point, as a curve; δ at 0 bounds it at the small ε where log axes begin."""
+        """The claim as a curve, if more than a point; δ at 0 bounds it at the small ε where a log axis begins."""
         columns = [np.asarray(values, float) for values in (self.epsilons, self.strict, self.standard)]
         first = columns[0] <= 0.0
         if first.any():

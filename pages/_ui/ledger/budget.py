@@ -92,7 +92,10 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             note="All mechanism outputs composed, at the limit's δ.",
         )
     if not view.unbounded:
-        st.caption("Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before.")
+        st.caption(
+            "Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before; "
+            "what δ allows comes on top."
+        )
     if said := more_than_limit(view):
         st.caption(said)
     if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
@@ -276,7 +279,10 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
-    st.caption(f"Who was 10% sure that a person is in the data could become {since.sure(epsilon)} sure by that run.")
+    st.caption(
+        f"Who was 10% sure that a person is in the data could become {since.sure(epsilon)} sure by that run, "
+        "apart from what δ allows on top."
+    )
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer.allowed:
         in_use = f"{share(answer.share_after, 0)} of the limit would be in use"

@@ -24,9 +24,9 @@ from engine import (
     MIN_DELTA,
     JSONObject,
     default_delta,
-    delta_strict,
     epsilon_of,
     failure,
+    gaussian_failure,
     gaussian_mu,
     posterior,
 )
@@ -172,13 +172,12 @@ def wait(pending: Callable[[], bool], *, key: str, what: str = "") -> None:
         )
 
 
-def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: float) -> float:
-    """Return Pr[privacy loss > ε]: by formula where one holds, else from the curve, of which ε is a point."""
+def chance_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve) -> float:
+    """Return a bound on Pr[loss of what leaves > ε] at the claimed ε: by formula where one holds, else by the curve."""
     mu = gaussian_mu(guarantee.mechanisms)
     if mu is not None:
-        return delta_strict(mu, epsilon)
-    below = [y for x, y in zip(curve.epsilons, curve.strict, strict=True) if x <= epsilon + 1e-12]
-    return float(below[-1]) if below else 1.0
+        return gaussian_failure(mu, guarantee.bound[0])
+    return failure(guarantee.bound[0], [guarantee.bound, *zip(curve.epsilons, curve.standard, strict=True)])
 
 
 def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
@@ -187,7 +186,7 @@ def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engi
     if guarantee.counts_earlier:
         epsilon, chance = above_point(guarantee)
     else:
-        chance = strict_at(guarantee, curve, epsilon)
+        chance = chance_at(guarantee, curve)
     return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
 
 
@@ -224,7 +223,7 @@ def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> st
         mu = gaussian_mu(guarantee.mechanisms)
         if mu is None:
             return ""
-        chance = delta_strict(mu, epsilon)
+        chance = gaussian_failure(mu, epsilon)
     noun = UNIT_NOUNS[guarantee.unit]
     said = prior_sentence(prior, posterior(prior, epsilon), chance, noun, guarantee.adjacency or "zero-out")
     return f"{said} {one_point(guarantee)}".rstrip()
