@@ -285,7 +285,7 @@ class Ledger:
         return text
 
     def wait_total(self, corpus_id: str) -> float | None:
-        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet.
+        """Return ε of all drawn outputs at the limit's δ as if fixed beforehand, computed here where it is not known.
 
         None where outputs for two units were drawn: they have no sum.
         """
@@ -328,6 +328,7 @@ class Ledger:
 
     @staticmethod
     def _account(events: Sequence[Event], book: Book, lookup: Lookup) -> float:
+        """Return ε of events as if fixed beforehand: a choice of when to stop may pass it, never the limit's filter."""
         from engine.dp.accounting.accountant import CachedAccountant
         from engine.dp.accounting.accounts import merged
 

@@ -34,6 +34,10 @@ RUNS_HELP = {
     "Noisy answers": "How many answers with noise the run has drawn from private records so far; each is a line of its "
     "own under “Uses and releases”.",
 }
+COMPOSED = (
+    "All mechanism outputs composed at the limit's δ, as if every run had been fixed beforehand. Where runs were chosen "
+    "after looking at earlier ones, what holds is the limit."
+)
 OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
 USES = {"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88}
 SPENT = "spent for good"
@@ -89,7 +93,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             "Drawn so far, ε",
             total(view),
             None if view.unbounded or view.no_total else view.total_epsilon,
-            note="All mechanism outputs composed, at the limit's δ.",
+            note=COMPOSED,
         )
     if not view.unbounded:
         st.caption(
@@ -479,6 +483,7 @@ def overview(workspace: engine.Workspace) -> None:
             OVERVIEW,
             right=("Limit, ε", "In use", "Left, ε", "Formal total"),
             alt="Budgets, a row a corpus",
+            helps={"Formal total": COMPOSED},
         )
         st.caption("Corpora with the same entry under People share one budget.")
 
