@@ -35,8 +35,8 @@ RUNS_HELP = {
     "own under “Uses and releases”.",
 }
 COMPOSED = (
-    "All mechanism outputs composed at the limit's δ, as if every run had been fixed beforehand. Where runs were chosen "
-    "after looking at earlier ones, what holds is the limit."
+    "All mechanism outputs composed at the limit's δ, as if every run had been fixed beforehand. Where runs were "
+    "chosen after looking at earlier ones, what holds is the limit."
 )
 OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
 USES = {"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88}
