@@ -172,6 +172,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "parsed_settings": ("engine.studies.bench.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "upward": ("engine.dp.upward", "upward"),
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
@@ -232,6 +233,7 @@ if TYPE_CHECKING:
     from engine.dp.groups import words as group_words
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import LIST_SHARE, Admission
+    from engine.dp.upward import upward
     from engine.errors import (
         DataError,
         NotAllowedError,

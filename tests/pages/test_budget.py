@@ -24,7 +24,8 @@ from engine.dp.accounting.closed_form import (
 from engine.dp.accounting.closed_form import epsilon as epsilon_at
 from engine.dp.accounting.failure import gaussian_failure
 from engine.dp.events import Event
-from engine.figures.budget import probability
+from engine.dp.upward import upward
+from engine.figures.budget import chance_at_most
 from pages._ui.ledger.budget import SPENT, more_than_limit
 from pages._ui.methods import method_cards
 from pages._ui.plan.promise import chance_at, in_words, prior_sentence
@@ -121,7 +122,7 @@ class TestPlan:
             Event("gaussian", "votes", noise_multiplier=noise).as_dict(),
         ))  # fmt: skip
         t = brentq(lambda x: log_ndtr(1 / noise - x) - log_ndtr(-x) - 1.0, -30, 30)
-        assert f"at most {probability(float(ndtr(1 / noise - t)))}." in in_words(claim)
+        assert f"at most {chance_at_most(float(ndtr(1 / noise - t)))}." in in_words(claim)
 
     def test_each_public_input_is_named(self, seeded, plan):
         guarantee = seeded.open().plan.guarantee("aug-pe", corpus_id=seeded.corpus)
@@ -214,7 +215,7 @@ class TestLedger:
         both = math.hypot(mu_of(view.total_epsilon, delta), mu_of(left, delta))
         assert epsilon_at(both, delta) <= view.limit_epsilon, "what is said is true of two runs of Gaussian noise"
         said = words(visit("ledger"), "caption")
-        assert f"ε = {view.total_epsilon:.3g} drawn and a further run" in said
+        assert f"ε = {upward(view.total_epsilon)} drawn and a further run" in said
         assert f"ε = {left:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} together" in said
         assert more_than_limit(replace(view, unknown_since="2026-01-01T10:00:00+00:00")) == ""
 

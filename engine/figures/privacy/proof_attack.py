@@ -21,6 +21,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from engine.dp.upward import upward
 from engine.examine.curves.lbf import Curve, Floats
 from engine.examine.stats.simultaneous import BLIND, GENERATOR, judge
 from engine.figures import palette
@@ -152,7 +153,7 @@ def proof_and_roc(
     plot = go.Figure()
     grid = np.geomspace(FLOOR, 1.0, GRID)
     if claim is not None and len(claim.epsilons):
-        most = f"at most (ε = {claim.epsilon:.3g})" if claim.epsilon else "chance (ε = 0)"
+        most = f"at most (ε = {upward(claim.epsilon)})" if claim.epsilon else "chance (ε = 0)"
         plot.add_scatter(
             x=grid, y=trade_off(grid, claim.epsilons, claim.standard), mode="lines", name=f"proven: {most}",
             line={"color": palette.BLUE, "width": 3},
@@ -212,7 +213,7 @@ def _caveat(claim: Claim | None) -> str:
     if claim.one_point:
         text += (
             f" The claim adds up several runs: what is drawn as proven follows from its one point, ε = "
-            f"{claim.epsilon:.4g} at δ = {claim.delta:.3g}, alone."
+            f"{upward(claim.epsilon, 4)} at δ = {upward(claim.delta)}, alone."
         )
     return text
 

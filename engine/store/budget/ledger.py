@@ -26,6 +26,7 @@ from engine.dp.ledger import (
     remaining,
     share_used,
 )
+from engine.dp.upward import upward
 from engine.errors import UnderstudyError, UserError
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Facts
@@ -421,7 +422,8 @@ class Ledger:
         elif claim.epsilon == 0:
             sentence = "Released; made without any private input, so it costs nothing."
         else:
-            sentence = f"Released under the run's own guarantee: ε = {claim.epsilon:g} at δ = {claim.delta:g}."
+            epsilon, delta = (upward(value, 6) for value in claim.bound)
+            sentence = f"Released under the run's own guarantee: ε = {epsilon} at δ = {delta}."
         self.touch(
             connection,
             run_id,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine.dp.events import Event, acting
 from engine.dp.ledger import adjacency_of, units_of
+from engine.dp.upward import upward
 from engine.store.budget.lines import Book, Line, LineBody, events_of
 
 UNIT = {"source": "person"}
@@ -80,7 +81,7 @@ def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
         )
     whole = bool(sums) and not above and _bounds_choices(book)
     limit_is = "What holds whatever was chosen is the limit," if whole else "The limit is"
-    limit_is += f" ε = {limit.epsilon:g} at δ = {limit.delta:.3g}"
+    limit_is += f" ε = {upward(limit.epsilon, 6)} at δ = {upward(limit.delta)}"
     return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
 
 
@@ -115,7 +116,8 @@ def _drawn(book: Book, sums: Sequence[Sum]) -> str:
     bound = "at least " if book.unknown else ""
     delta = book.state.limit.delta
     said = [
-        f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.3g} for each {UNIT.get(one.unit, one.unit)}, whose data are "
+        f"{bound}ε = {upward(one.epsilon or 0.0)} at δ = {upward(delta)} for each {UNIT.get(one.unit, one.unit)}, "
+        f"whose data are "
         f"{NEIGHBOURS.get(one.adjacency, one.adjacency)} ({one.adjacency})"
         for one in sums
     ]
@@ -148,5 +150,5 @@ def _entered(line: Line) -> str:
     said = f"On {datetime.fromisoformat(line.at):%-d %b %Y} {line.actor}"
     if not line.body["epsilon"]:
         return f"{said} stated that nothing was spent elsewhere. "
-    amount = f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}"
+    amount = f"ε = {upward(line.body['epsilon'], 6)} at δ = {upward(line.body['delta'])}"
     return f"{said} entered {amount} as spent in a time that the ledger lost; it is counted here. "

@@ -12,7 +12,7 @@ import streamlit as st
 
 import engine
 from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
-from engine.figures.budget import LINES, ledger_timeline, probability
+from engine.figures.budget import LINES, chance_at_most, ledger_timeline
 from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
@@ -109,9 +109,9 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         )
     with st.expander("How it is added up", key="ledger.added_up"):
         st.markdown(
-            f"δ of the limit: {view.limit_delta:.3g}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
-            f"of order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
-            f"{_lists(view)}"
+            f"δ of the limit: {engine.upward(view.limit_delta)}, {chance_at_most(view.limit_delta)}. Runs add up in "
+            f"Rényi divergence of order {view.order}, fixed with the limit, so that a run may be chosen after looking "
+            f"at earlier ones. {_lists(view)}"
         )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
@@ -133,9 +133,9 @@ def more_than_limit(view: engine.LedgerView) -> str:
     ):
         return ""
     return (
-        f"ε does not add up like money: ε = {view.total_epsilon:.3g} drawn and a further run of Gaussian noise with "
-        f"ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} "
-        "together."
+        f"ε does not add up like money: ε = {engine.upward(view.total_epsilon)} drawn and a further run of Gaussian "
+        f"noise with ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at "
+        f"δ = {view.limit_delta:g} together."
     )
 
 
@@ -212,7 +212,7 @@ def total(view: engine.LedgerView) -> str:
         return "no sum"
     if view.total_epsilon is None:
         return "pending"
-    return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
+    return f"{'at least ' if view.unknown_since is not None else ''}{engine.upward(view.total_epsilon)}"
 
 
 def _lists(view: engine.LedgerView) -> str:

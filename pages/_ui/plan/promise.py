@@ -29,8 +29,9 @@ from engine import (
     gaussian_failure,
     gaussian_mu,
     posterior,
+    upward,
 )
-from engine.figures.budget import guarantee_curve, probability
+from engine.figures.budget import chance_at_most, guarantee_curve
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
 from pages._ui.language import localised, mark, tr
@@ -70,7 +71,7 @@ def knobs(
                 formula=formula,
                 units=number(facts.units),
                 usual=significant(usual, ".2e"),
-                chance=probability(usual),
+                chance=chance_at_most(usual),
             )
         )
         st.caption(not_that_chance(usual if given is None else float(given)))
@@ -113,7 +114,7 @@ def sentence(
         wait(lambda: _pending(workspace, corpus, method, parameters, model), key="plan.wait.curve")
         return
     said = _said(corpus, guarantee, curve, certainty.BEFORE)
-    more = tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g"))
+    more = tr("That is ε = {bound}.", bound=localised(upward(guarantee.bound[0], 4)))
     st.caption(f"{said} {one_point(guarantee) or more}")
 
 
@@ -207,8 +208,8 @@ def one_point(guarantee: engine.Guarantee) -> str:
     epsilon, delta = guarantee.bound
     return tr(
         "This claim adds up several runs, so one point is known of it: ε = {epsilon} at δ = {delta}.",
-        epsilon=significant(epsilon, ".4g"),
-        delta=significant(delta),
+        epsilon=localised(upward(epsilon, 4)),
+        delta=localised(upward(delta)),
     )
 
 
@@ -235,7 +236,7 @@ def not_that_chance(delta: float) -> str:
         return ""
     return tr(
         "δ = {delta} is another number: what any probability may have beyond e^ε times the other.",
-        delta=significant(delta),
+        delta=localised(upward(delta)),
     )
 
 
@@ -252,7 +253,7 @@ def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacen
         prior=_percent(prior),
         what=what,
         after=_percent(after),
-        chance=probability(chance),
+        chance=chance_at_most(chance),
     )
 
 
@@ -302,7 +303,9 @@ def groups(guarantee: engine.Guarantee, noun: str) -> None:
         return
     found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
     words = [
-        f"{size} {noun}: ε = {significant(epsilon_of(mu, guarantee.bound[1]))}" for size, mu in found.items() if mu
+        f"{size} {noun}: ε = {localised(upward(epsilon_of(mu, guarantee.bound[1])))}"
+        for size, mu in found.items()
+        if mu
     ]
     if words:
         st.caption(

@@ -35,7 +35,7 @@ def after_deletion(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     if not drawn:
         return "" if state.startswith("given back") else "Nothing was drawn, so its budget is given back."
     whole = drawn >= planned
-    what = f"ε = {run.guarantee.drawn[0]:.3g} of this run" if whole else "What this run drew of its budget"
+    what = f"ε = {engine.upward(run.guarantee.drawn[0])} of this run" if whole else "What this run drew of its budget"
     return f"{what} stays spent: deleting brings no budget back."
 
 
@@ -51,7 +51,7 @@ def sentence(drawn: int, planned: int, state: str, epsilon: float) -> str:
     if not drawn:
         return "Reserved; nothing was drawn yet, so cancelling or deleting this run gives everything back."
     if drawn >= planned:
-        return f"All budget of this run is spent, for good: ε = {epsilon:.3g}."
+        return f"All budget of this run is spent, for good: ε = {engine.upward(epsilon)}."
     if state == SPENT:
         return "What was drawn is spent for good."
     return "Noisy answers were drawn, so the reservation stays. A resumed run uses them again and draws none twice."
