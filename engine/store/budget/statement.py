@@ -150,5 +150,6 @@ def _entered(line: Line) -> str:
     said = f"On {datetime.fromisoformat(line.at):%-d %b %Y} {line.actor}"
     if not line.body["epsilon"]:
         return f"{said} stated that nothing was spent elsewhere. "
-    amount = f"ε = {upward(line.body['epsilon'], 6)} at δ = {upward(line.body['delta'])}"
+    epsilon, delta = line.bound
+    amount = f"ε = {upward(epsilon, 6)} at δ = {upward(delta)}"
     return f"{said} entered {amount} as spent in a time that the ledger lost; it is counted here. "
