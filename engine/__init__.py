@@ -144,14 +144,15 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "curves_are_current": ("engine.studies.attacked", "current"),
     "default_cap": ("engine.corpus.columns.mapping", "default_cap"),
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
-    "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
     "detector_presets": ("engine.pii.detect.presets", "presets"),
     "earlier_trials": ("engine.store.runs.intruder.words", "earlier"),
     "embedder_sentence": ("engine.examine.findings.embedders", "embedder_sentence"),
     "epsilon_for": ("engine.dp.accounting.closed_form", "epsilon_for"),
     "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
+    "failure": ("engine.dp.accounting.failure", "failure"),
     "example_file": ("engine.corpus.readers", "example_file"),
     "filters_moved": ("engine.methods.rpsg.filters", "moved"),
+    "gaussian_failure": ("engine.dp.accounting.failure", "gaussian_failure"),
     "gaussian_mu": ("engine.dp.accounting.closed_form", "gaussian_mu"),
     "get_method": ("engine.methods", "get_method"),
     "get_study": ("engine.studies", "get_study"),
@@ -171,6 +172,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "parsed_settings": ("engine.studies.bench.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "upward": ("engine.dp.upward", "upward"),
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
@@ -220,18 +222,19 @@ if TYPE_CHECKING:
         MAX_DELTA,
         MIN_DELTA,
         default_delta,
-        delta_strict,
         epsilon_for,
         gaussian_mu,
         noise_multiplier,
         posterior,
     )
     from engine.dp.accounting.closed_form import epsilon as epsilon_of
+    from engine.dp.accounting.failure import failure, gaussian_failure
     from engine.dp.events import Event
     from engine.dp.groups import group_bound
     from engine.dp.groups import words as group_words
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import LIST_SHARE, Admission
+    from engine.dp.upward import upward
     from engine.errors import (
         DataError,
         NotAllowedError,

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from engine.dp.accounting import closed_form, rdp
 from engine.dp.events import acting
 from engine.dp.guarantee import Guarantee
+from engine.dp.upward import upward
 
 SIZES = (2, 5, 10)  # what a sentence that leaves says; fixed, so that it says nothing of the corpus
 NAMED = "The bound is for those whose records these are."
@@ -108,7 +109,7 @@ def _sentence(claim: Guarantee) -> str:
 
 
 def words(bound: GroupBound) -> str:
-    """Return a bound in words."""
+    """Return a bound in words, rounded up."""
     if bound.empty:
         return "no bound is given"
-    return f"ε = {bound.epsilon:.3g}, δ = {bound.delta:.2g}"
+    return f"ε = {upward(bound.epsilon)}, δ = {upward(bound.delta, 2)}"

@@ -29,7 +29,7 @@ class Guarantee:
         delta: probability in [0, 1) allowed on top of the factor e^ε, or None.
         unit: `record` or `source`: what is protected.
         adjacency: neighbouring relation, empty where there is no formal claim.
-        events: serialised mechanism events in order.
+        events: serialised mechanism events in order, those of the run itself (see `counts_earlier`).
         assumptions: each public input or precondition, one sentence each.
         voided_by: what would make the sentence untrue.
         noise: a statistic's name to `sigma` (standard deviation in the statistic's unit),
@@ -89,6 +89,16 @@ class Guarantee:
         own = (self.accounting.get("own_epsilon"), self.accounting.get("own_delta"))
         epsilon, delta = (float(x) if isinstance(x, int | float) else None for x in own)
         return self.bound if epsilon is None else (epsilon, delta or 0.0)
+
+    @property
+    def counts_earlier(self) -> bool:
+        """Whether ε and δ count earlier runs too.
+
+        All that is known of such a claim is this one point. `events`, `noise` and the totals in `accounting` are those
+        of the run itself, whose own ε and δ are `drawn`: no curve, group or chance of the whole follows from them.
+        """
+        own = self.accounting.get("own_epsilon")
+        return self.kind == "dp" and isinstance(own, int | float) and self.drawn != self.bound
 
     @property
     def noiseless(self) -> bool:

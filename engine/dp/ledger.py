@@ -28,6 +28,7 @@ from typing import Literal
 from engine.dp import filter as privacy_filter
 from engine.dp.accounting.closed_form import check_delta, default_delta
 from engine.dp.events import Event, acting
+from engine.dp.upward import upward
 from engine.errors import InternalError, UserError
 from engine.json_types import JSON
 
@@ -185,7 +186,7 @@ def admit_all(state: LedgerState, claims: Sequence[tuple[Sequence[Event], float,
             state = _with(state, run)
     if len(claims) > 1 and not last.whole:
         said = f"The {len(claims)} runs fit together. After them a further run may claim up to ε = "
-        last = replace(last, sentence=f"{said}{last.remaining_after:.3g} at δ = {state.limit.delta:.3g}.")
+        last = replace(last, sentence=f"{said}{last.remaining_after:.3g} at δ = {upward(state.limit.delta)}.")
     return replace(last, share_before=first.share_before, remaining_before=first.remaining_before)
 
 
@@ -253,7 +254,7 @@ def give_back(state: LedgerState, run_id: str) -> LedgerState:
 def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
     """Return the ledger under a new limit, and the sentence its line carries."""
     changed = replace(new_state(limit), runs=state.runs, unknown=state.unknown, asked=state.asked)
-    sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}"
+    sentence = f"The limit is set to ε = {upward(limit.epsilon, 6)} at δ = {upward(limit.delta)}"
     sentence += f", of which {limit.list_delta:.3g} is set aside for lists of labels that runs buy."
     if any(run.drawn or run.state == "spent" for run in state.runs):
         sentence += (
@@ -321,12 +322,12 @@ def _welcome(first: bool, left: float, delta: float) -> str:
             "As the first run of this population it fits by its own claim, and uses the whole limit:"
             " no further run will fit."
         )
-    return f"The run fits. After it a further run may claim up to ε = {left:.3g} at δ = {delta:.3g}."
+    return f"The run fits. After it a further run may claim up to ε = {left:.3g} at δ = {upward(delta)}."
 
 
 def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
-    limit = f"the limit ε = {state.limit.epsilon:g} at δ = {state.limit.delta:.3g}"
-    claim = f"The run claims ε = {run.epsilon:g} at δ = {run.delta:.3g}"
+    limit = f"the limit ε = {upward(state.limit.epsilon, 6)} at δ = {upward(state.limit.delta)}"
+    claim = f"The run claims ε = {upward(run.epsilon, 6)} at δ = {upward(run.delta)}"
     if left <= 0.0:
         return f"{claim}, but {limit} is used up; set another limit on the ledger page."
     if run.epsilon <= left:

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from engine.dp.upward import upward
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 
@@ -43,6 +44,13 @@ def probability(value: float) -> str:
     return f"1 in {round(1 / value):,}" if value < 0.01 else f"{100 * value:.0f}%"
 
 
+def chance_at_most(value: float) -> str:
+    """Return a bound on a small probability as people read it, rounded up."""
+    if not value >= 0 or value < FLOOR:
+        return probability(value)
+    return f"1 in {math.floor((1 + 1e-12) / value):,}" if value < 0.01 else f"{math.ceil(100 * value - 1e-9)}%"
+
+
 def guarantee_curve(
     epsilons: Sequence[float], standard: Sequence[float], strict: Sequence[float], epsilon: float, delta: float
 ) -> Figure:
@@ -50,12 +58,13 @@ def guarantee_curve(
 
     Args:
         epsilons: float (n,), >= 0, rising. standard: hockey-stick δ at each, in [0, 1].
-        strict: Pr[privacy loss > ε] at each, in [0, 1]. epsilon, delta: the claim.
+        strict: Pr[privacy loss > ε] of the noisy statistics themselves, in [0, 1]; text made from them may pass ε
+            more often (`engine.dp.accounting.failure`). epsilon, delta: the claim.
     """
     plot = go.Figure()
     for name, values, colour, dash in (
         ("Standard δ", standard, palette.BLUE, "solid"),
-        ("Strict δ: chance that the loss passes ε", strict, palette.ORANGE, "dash"),
+        ("Strict δ: the loss of the noisy statistics themselves passes ε", strict, palette.ORANGE, "dash"),
     ):
         plot.add_scatter(
             x=list(epsilons), y=[value if value > FLOOR else None for value in values], mode="lines", name=name,
@@ -71,11 +80,12 @@ def guarantee_curve(
     styled(plot, x="ε: how much a single unit may change what leaves", y="δ: probability", height=300)
     plot.update_yaxes(type="log", exponentformat="power", dtick=2, range=_decades([*standard, *strict], delta))
     plot.update_xaxes(rangemode="tozero")
-    takeaway = f"One run, many true statements: at ε = {epsilon:g} δ is {delta:.2g}; a larger ε goes with a smaller δ."
+    shown, allowed = upward(epsilon, 6), upward(delta, 2)
+    takeaway = f"One run, many true statements: at ε = {shown} δ is {allowed}; a larger ε goes with a smaller δ."
     half = _at(epsilons, standard, epsilon / 2)
     if half is not None and half > 0:
-        takeaway = f"The claim ε = {epsilon:g} at δ = {delta:.2g} is one point: the same run also has ε = "
-        takeaway += f"{epsilon / 2:g} at δ = {half:.2g}."
+        takeaway = f"The claim ε = {shown} at δ = {allowed} is one point: the same run also has ε = "
+        takeaway += f"{upward(epsilon / 2, 6)} at δ = {upward(half, 2)}."
     return Figure(
         plot, takeaway, "A bound on the worst case, whatever an attacker knows; not what attacks reach in practice.",
         f"Two falling curves of δ over ε on a logarithmic axis. {takeaway}",

@@ -49,9 +49,10 @@ class Copies:
 
 @dataclass(frozen=True)
 class BudgetCurve:
-    """δ of a claim at each ε: the standard one, and the strict one (Pr[privacy loss > ε]).
+    """δ of a claim at each ε: the standard one, and the strict one (Pr[privacy loss > ε] of the noise itself).
 
     Lists are empty while `pending` and where there is no formal claim. delta, epsilon: of the claim.
+    A claim that counts earlier runs has its one point, (epsilon, delta), in `standard`, and nothing in `strict`.
     """
 
     pending: bool

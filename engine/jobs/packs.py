@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select
 
 from engine.corpus.description import LANGUAGES
+from engine.dp.upward import upward
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSONObject, as_list, as_number, as_object
@@ -134,7 +135,7 @@ class Packs:
             run_id,
             "prompt pack",
             f"Prompt pack {pack_id}: {winners:,} winners left with their noisy votes, under the run's own guarantee: "
-            f"ε = {claim.epsilon:g} at δ = {claim.delta:g}.",
+            f"ε = {upward(claim.epsilon or 0.0, 6)} at δ = {upward(claim.delta or 0.0, 6)}.",
             kind="release",
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -241,7 +242,8 @@ def _draft(asked: Sequence[Asked], listed: Sequence[Listed], run_id: str = "") -
 def _of_run(row: RunRow, winners: Sequence[Winner]) -> tuple[Listed, ...]:
     claim = row.guarantee
     why = (
-        f"protected output of run {row.id} (ε = {claim.epsilon or 0:g}, δ = {claim.delta or 0:.3g}); its line in the "
+        f"protected output of run {row.id} (ε = {upward(claim.epsilon or 0.0, 6)}, "
+        f"δ = {upward(claim.delta or 0.0)}); its line in the "
         "ledger pays for it"
     )
     return (

@@ -247,7 +247,8 @@ class Planning:
     ) -> Guarantee:
         """Return what a method promises on a corpus, or on given public facts, at once.
 
-        It is `pending` where the exact accounting takes longer; the worker then computes it.
+        It is `pending` where the exact accounting takes longer; the worker then computes it. What its model, pool or
+        runs have spent is not in it: `claim` and `draft` count that.
         """
         known, values, used = self._asked(method, corpus_id, parameters, facts)
         return self._guarantee_now(known, values, used)
@@ -266,10 +267,13 @@ class Planning:
 
     def guarantee_curve(
         self, method: str, *, corpus_id: str | None = None, parameters: JSONObject | None = None,
-        facts: Facts | None = None,
+        facts: Facts | None = None, model: str = "builtin",
     ) -> BudgetCurve:  # fmt: skip
-        """Return δ of the claim at each ε."""
-        return self._curve(self.guarantee(method, corpus_id=corpus_id, parameters=parameters, facts=facts))
+        """Return δ of the claim at each ε; with a corpus, what its model, pool or runs have spent is counted in."""
+        known, values, used = self._asked(method, corpus_id, parameters, facts)
+        if corpus_id is None:
+            return self._curve(self._guarantee_now(known, values, used))
+        return self._curve(self.claim(known, values, used, corpus_id, model)[0])
 
     def run_curve(self, run_id: str) -> BudgetCurve:
         """Return what `guarantee_curve` does, of the claim that a run was made under."""
@@ -279,6 +283,8 @@ class Planning:
         from engine.dp.accounting.accountant import CachedAccountant
 
         answer = BudgetCurve(claim.pending, (), (), (), claim.delta, claim.epsilon)
+        if claim.counts_earlier:
+            return replace(answer, epsilons=claim.bound[:1], standard=claim.bound[1:])
         if claim.pending or claim.kind != "dp" or not claim.events:
             return answer
         top = 2.0 * float(claim.epsilon or 0.0) + 1.0

@@ -9,6 +9,7 @@ from engine.dp.accounting import delta_rules
 from engine.dp.events import Event
 from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
+from engine.dp.upward import upward
 from engine.json_types import JSON
 from engine.methods import label_list
 from engine.methods.base import Facts
@@ -48,6 +49,7 @@ def dp_claim(
         public: assumptions about public inputs, before those about labels; assumptions: further ones, behind them.
         voided_by: what voids this claim beside what voids every one. noise, accounting: as in `Guarantee`.
     """
+    shown, allowed = upward(epsilon, 6), upward(delta)
     large = delta_rules.warning(delta, facts.units, facts.unit)
     labels = [f"The list of the {facts.labels} labels was declared public."] if facts.labels else []
     labels += ["The label shares were declared public."] if facts.labels and labels_public else []
@@ -55,9 +57,9 @@ def dp_claim(
     claim = Guarantee(
         kind="dp",
         sentence=(
-            f"The run's complete output is (ε = {epsilon:g}, δ = {delta:.3g})-differentially private for each "
-            f"{facts.unit}: the probability of anything that can be seen in it is at most e^{epsilon:g} = "
-            f"{math.exp(epsilon):.3g} times as large, plus {delta:.3g}, "
+            f"The run's complete output is (ε = {shown}, δ = {allowed})-differentially private for each "
+            f"{facts.unit}: the probability of anything that can be seen in it is at most e^{shown} = "
+            f"{upward(math.exp(epsilon))} times as large, plus {allowed}, "
             f"{_NEIGHBOURS[adjacency].format(unit=facts.unit)}. Private text is read for {read}. "
             f"{given(facts, inputs, shares_public=labels_public, own_list=own_list)}"
         ),

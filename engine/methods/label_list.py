@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from engine.dp.accounting.closed_form import mu_of
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.noise.label_list import threshold
+from engine.dp.upward import upward
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts
 
@@ -85,7 +86,7 @@ def sentence(event: Event, facts: Facts) -> str:
     least = level_of(event, facts)["threshold"]
     return (
         f" Labels are those whose noisy count of records reaches {least:,.0f}; one that a single {facts.unit} has gets "
-        f"there with a probability of at most {event.delta:.2g}, which is part of δ."
+        f"there with a probability of at most {upward(event.delta, 2)}, which is part of δ."
     )
 
 

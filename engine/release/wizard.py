@@ -251,7 +251,7 @@ def _by_size(answers: Answers) -> list[tuple[str, str]]:
         return few
     votes = (
         "aug-pe",
-        f"Private text only votes for public candidates, with noise, in {ROUNDS} rounds. {n} are enough to vote: at "
+        f"Private text votes for public candidates, with noise, in {ROUNDS} rounds. {n} are enough to vote: at "
         f"ε = {answers.epsilon:g} a count has noise of σ = {many:.1f} for each record a unit may add. {DENSE} {what}",
     )
     metadata = (

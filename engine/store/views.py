@@ -238,7 +238,8 @@ class LedgerView:
     took of it.
     share, reserved_share: parts of the limit that are used, and reserved but not settled, 0..1. order: of the
     Rényi divergence that runs add up in. remaining_epsilon: what a further run may claim at the limit's δ.
-    total_epsilon: of every drawn output, None while it is computed and where there is none (`no_total`: outputs for
+    total_epsilon: of every drawn output, as if all runs had been fixed beforehand; what holds for runs chosen by the
+    outputs of others is the limit. None while it is computed and where there is none (`no_total`: outputs for
     records and for sources were drawn, which have no sum). unbounded: records without a formal
     guarantee left. lines: seq, at, actor, kind, run_id, method, epsilon, delta, unit, adjacency, what, sentence,
     share_after. unknown_since: spends after this time were lost and nobody entered the amount, so totals hold as "at

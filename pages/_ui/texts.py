@@ -263,7 +263,7 @@ def run_name(run: engine.RunSummary) -> str:
     Nothing in it changes while a run goes on: a browser keeps the label of the option that was chosen.
     """
     promise = (
-        f" · ε {localised(f'{run.guarantee.epsilon:.3g}')}"
+        f" · ε {localised(engine.upward(run.guarantee.epsilon))}"
         if run.guarantee.kind == "dp" and run.guarantee.epsilon
         else ""
     )

@@ -9,7 +9,7 @@ import pytest
 
 from engine import figures
 from engine.dp.accounting.closed_form import delta_standard, delta_strict, mu_of
-from engine.figures.budget import probability
+from engine.figures.budget import chance_at_most, probability
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,12 @@ def test_attack_grid_names_the_range_and_the_runs_own_cell():
     assert "between 0.53 and 0.60" in figure.takeaway  # 0.5 + 0.025, 0.5 + 0.1
     assert "about 0.60" in figure.takeaway
     assert "Too few" in figures.attack_grid([]).takeaway
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1.75e-4, "1 in 5,714"), (1e-4, "1 in 10,000"), (1 / 1999.5, "1 in 1,999"), (0.051, "6%"), (0.05, "5%"),
+     (0.0, "practically zero"), (1.0, "100%")],
+)  # fmt: skip
+def test_a_bound_on_a_chance_is_never_said_smaller_than_it_is(value, said):
+    assert chance_at_most(value) == said

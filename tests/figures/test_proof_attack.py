@@ -49,6 +49,19 @@ def frames(shift: float, seed: int = 0, size: int = 2000, attacks: int = 1) -> t
     return pd.concat(curves, ignore_index=True), pd.DataFrame(rows)
 
 
+def test_a_claim_of_one_point_proves_what_that_point_allows_and_no_more() -> None:
+    """The run's own step has μ = 0.3, the runs behind it more: an attack between the two breaks no proof."""
+    epsilon, delta = 5.0, 2e-5
+    claim = Claim((epsilon,), (delta,), (), epsilon, delta, "record", "zero-out")
+    allowed = trade_off([1e-4, 0.01], claim.epsilons, claim.standard)
+    assert allowed == pytest.approx([delta + np.exp(5) * 1e-4, 1 - np.exp(-5) * (1 - delta - 0.01)])
+    curve, attacks = frames(1.2)
+    assert violations(curve, attacks, gaussian(0.3))
+    assert not violations(curve, attacks, claim)
+    assert (claim.one_point, gaussian(0.3).one_point) == (True, False)
+    assert "adds up several runs" in proof_and_roc(curve, attacks, claim).caveat
+
+
 def test_the_trade_off_curve_bounds_the_exact_gaussian_one_from_above() -> None:
     from scipy.stats import norm
 

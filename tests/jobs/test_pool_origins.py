@@ -101,3 +101,16 @@ def test_outputs_without_a_guarantee_are_no_pool(workspace, corpus, round_):
             table(text=[body.upper(), "Nobody answered the phone."]), "c.csv", name="no", **MADE
         )
     assert "knee" not in str(error.value)
+
+
+def test_the_plan_has_one_point_of_a_claim_that_counts_the_round_before(workspace, corpus, round_):
+    _, prompts = round_
+    made = table(prompt_id=[one.id for one in prompts], text=varied(prompts))
+    workspace.pools.import_file(made, "made.csv", name="second", **MADE)
+    asked = {"pool": "second", **ASKED}
+    claim = claimed(workspace, corpus, "second")
+    curve = workspace.plan.guarantee_curve("dp-select", corpus_id=corpus.id, parameters=asked)
+    assert claim.counts_earlier
+    assert (tuple(curve.epsilons), tuple(curve.standard), tuple(curve.strict)) == (
+        (claim.epsilon,), (claim.delta,), (),
+    )  # fmt: skip

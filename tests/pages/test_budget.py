@@ -10,21 +10,25 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
 
 import engine
 from engine.dp.accounting.closed_form import (
     default_delta,
-    delta_strict,
     gaussian_mu,
     mu_of,
     noise_multiplier,
     posterior,
 )
 from engine.dp.accounting.closed_form import epsilon as epsilon_at
+from engine.dp.accounting.failure import gaussian_failure
 from engine.dp.events import Event
+from engine.dp.upward import upward
+from engine.figures.budget import chance_at_most
 from pages._ui.ledger.budget import SPENT, more_than_limit
 from pages._ui.methods import method_cards
-from pages._ui.plan.promise import prior_sentence, strict_at
+from pages._ui.plan.promise import chance_at, in_words, prior_sentence
 from pages._ui.runs import budget as run_budget
 from pages._ui.runs.bought import bought, reference, told_apart
 from pages._ui.runs.rounds import drawn, series
@@ -92,7 +96,7 @@ class TestPlan:
         app.selectbox(key=knob(seeded, "labels")).set_value("public").run()
         guarantee = seeded.open().plan.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"})
         mu = gaussian_mu([Event.from_dict(event) for event in guarantee.events])
-        after, chance = posterior(0.1, 4.0), delta_strict(mu, 4.0)
+        after, chance = posterior(0.1, 4.0), gaussian_failure(mu, 4.0)
         assert prior_sentence(0.1, after, chance, "a person", "zero-out") in words(app, "markdown")
         app.slider(key="plan.prior").set_value(50.0).run()
         assert "**50%** sure" in words(app, "markdown")
@@ -102,12 +106,23 @@ class TestPlan:
         assert field.label == "δ, what is allowed on top of the factor of ε"
         assert "plus δ" in field.help
 
-    def test_the_chance_that_the_bound_fails_is_read_off_at_the_claimed_epsilon(self):
+    def test_the_chance_that_the_bound_fails_is_the_least_that_the_standard_curve_leaves(self):
         claim = SimpleNamespace(
-            mechanisms=(Event("laplace", "count", epsilon=0.5), Event("gaussian", "votes", noise_multiplier=4.0))
+            mechanisms=(Event("laplace", "count", epsilon=0.5), Event("gaussian", "votes", noise_multiplier=4.0)),
+            bound=(1.0, 0.002),
         )
-        curve = SimpleNamespace(epsilons=[0.0, 0.9, 1.0, 1.1], strict=[0.4, 0.03, 0.02, 0.01])
-        assert strict_at(claim, curve, 1.0) == 0.02
+        curve = SimpleNamespace(epsilons=[0.0, 0.5, 0.9, 1.0, 1.1], standard=[0.4, 0.02, 0.003, 0.002, 0.001])
+        assert chance_at(claim, curve) == pytest.approx(0.003 / (1 - math.exp(-0.1)))
+        claim.bound = (1.0, 0.0)
+        assert chance_at(claim, curve) == 0.0
+
+    def test_the_chance_on_a_page_holds_for_who_sees_one_bit(self):
+        noise = noise_multiplier(1.0, 1e-3)
+        claim = engine.Guarantee("dp", "A sentence.", epsilon=1.0, delta=1e-3, adjacency="zero-out", events=(
+            Event("gaussian", "votes", noise_multiplier=noise).as_dict(),
+        ))  # fmt: skip
+        t = brentq(lambda x: log_ndtr(1 / noise - x) - log_ndtr(-x) - 1.0, -30, 30)
+        assert f"at most {chance_at_most(float(ndtr(1 / noise - t)))}." in in_words(claim)
 
     def test_each_public_input_is_named(self, seeded, plan):
         guarantee = seeded.open().plan.guarantee("aug-pe", corpus_id=seeded.corpus)
@@ -213,7 +228,7 @@ class TestLedger:
         both = math.hypot(mu_of(view.total_epsilon, delta), mu_of(left, delta))
         assert epsilon_at(both, delta) <= view.limit_epsilon, "what is said is true of two runs of Gaussian noise"
         said = words(visit("ledger"), "caption")
-        assert f"ε = {view.total_epsilon:.3g} drawn and a further run" in said
+        assert f"ε = {upward(view.total_epsilon)} drawn and a further run" in said
         assert f"ε = {left:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} together" in said
         assert more_than_limit(replace(view, unknown_since="2026-01-01T10:00:00+00:00")) == ""
 

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.dp.upward import upward
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.sentence import BARELY, NEGLIGIBLE, Level, Sentence
 from engine.examine.findings.uses import unreadable
@@ -518,7 +519,8 @@ def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
     if epsilon == 0 and not violations:
         return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
     unit = "person whose records these are" if guarantee.get("unit") == "source" else "record"
-    claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta if isinstance(delta, float) else 0:.2g} for each {unit}"
+    allowed = upward(delta if isinstance(delta, float) else 0.0, 2)
+    claim = f"Formal claim: ε = {upward(epsilon)} at δ = {allowed} for each {unit}"
     if violations:
         return Sentence(
             f"{claim} cannot hold: “{violations[0]}” finds more than it allows. Do not release before this is "

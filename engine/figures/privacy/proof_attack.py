@@ -21,6 +21,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from engine.dp.upward import upward
 from engine.examine.curves.lbf import Curve, Floats
 from engine.examine.stats.simultaneous import BLIND, GENERATOR, judge
 from engine.figures import palette
@@ -50,7 +51,8 @@ class Claim:
     """What the accountant proves of a run.
 
     Args:
-        epsilons: float (n,), >= 0, rising. standard, strict: both δs at each, in [0, 1].
+        epsilons: float (n,), >= 0, rising. standard, strict: both δs at each, in [0, 1]; `strict` is empty where the
+            claim adds up several runs: (epsilon, delta) is then the one point that is known of it.
         epsilon, delta: the claim. unit: `record` or `source`. adjacency: neighbouring relation in words.
     """
 
@@ -63,8 +65,13 @@ class Claim:
     adjacency: str = ""
 
     @property
+    def one_point(self) -> bool:
+        """Whether nothing but (epsilon, delta) is known of the claim, so that it has no curve."""
+        return self.epsilon > 0 and not len(self.strict)
+
+    @property
     def curve(self) -> Curve:
-        """The claim as an ε–δ curve; δ at 0 bounds it at the small ε where a logarithmic axis begins."""
+        """The claim as a curve, if more than a point; δ at 0 bounds it at the small ε where a log axis begins."""
         columns = [np.asarray(values, float) for values in (self.epsilons, self.strict, self.standard)]
         first = columns[0] <= 0.0
         if first.any():
@@ -146,7 +153,7 @@ def proof_and_roc(
     plot = go.Figure()
     grid = np.geomspace(FLOOR, 1.0, GRID)
     if claim is not None and len(claim.epsilons):
-        most = f"at most (ε = {claim.epsilon:.3g})" if claim.epsilon else "chance (ε = 0)"
+        most = f"at most (ε = {upward(claim.epsilon)})" if claim.epsilon else "chance (ε = 0)"
         plot.add_scatter(
             x=grid, y=trade_off(grid, claim.epsilons, claim.standard), mode="lines", name=f"proven: {most}",
             line={"color": palette.BLUE, "width": 3},
@@ -203,6 +210,11 @@ def _caveat(claim: Claim | None) -> str:
     text = f"{CAVEAT} The proof is about {unit}{words} and every attacker; the attacks stand for themselves only."
     if claim.adjacency.startswith("replace"):
         text += " The proof is about replacing a text, the attacks about its presence: the two are not quite the same."
+    if claim.one_point:
+        text += (
+            f" The claim adds up several runs: what is drawn as proven follows from its one point, ε = "
+            f"{upward(claim.epsilon, 4)} at δ = {upward(claim.delta)}, alone."
+        )
     return text
 
 

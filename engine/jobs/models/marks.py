@@ -23,6 +23,7 @@ from sqlalchemy import select
 
 from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
+from engine.dp.upward import upward
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
 from engine.methods.public_inputs import listed
@@ -156,9 +157,9 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     together = replace(
         claim,
         sentence=(
-            f"{how} {named}, so {both}: together (ε = {epsilon:.4g}, "
-            f"δ = {delta:.3g}) differential privacy for each {claim.unit} ({claim.adjacency}), this run's own "
-            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and {whose} added.{own}"
+            f"{how} {named}, so {both}: together (ε = {upward(epsilon, 4)}, "
+            f"δ = {upward(delta)}) differential privacy for each {claim.unit} ({claim.adjacency}), this run's own "
+            f"(ε = {upward(claim.epsilon, 4)}, δ = {upward(claim.delta or 0.0)}) and {whose} added.{own}"
         ),
         epsilon=epsilon,
         delta=delta,

@@ -50,7 +50,7 @@ def _training(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee
         return ()
     assert isinstance(p, DpFinetuneParameters)
     ratio = float(level["sigma"]) / p.clip / (rate_of(p, facts) * facts.units)
-    return (training_sentence(ratio, facts, float(claim.epsilon or 0.0), p.steps, p.units_a_step),)
+    return (training_sentence(ratio, facts, claim.drawn[0], p.steps, p.units_a_step),)
 
 
 def training_sentence(ratio: float, facts: Facts, epsilon: float, steps: int, batch: int) -> str:
@@ -81,12 +81,12 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
     candidates, _ = population(method, settings, count)
     named = f"{candidates:,} candidates"
     if settings.get("votes") == "dense":
-        return (dense_sentence(candidates, float(level["sigma"]), facts, float(claim.epsilon or 0.0)),)
+        return (dense_sentence(candidates, float(level["sigma"]), facts, claim.drawn[0]),)
     if method == "aug-pe" and settings.get("votes_for") == "clusters":
         candidates = min(candidates, int(number(settings, "clusters", 50)))
         named = f"{candidates:,} clusters of candidates"
     rate, sigma = number(settings, "sampling_rate", 1.0), float(level["sigma"])
-    found = vote_sentence(named, candidates, rate * facts.units, sigma, facts, float(claim.epsilon or 0.0), rate)
+    found = vote_sentence(named, candidates, rate * facts.units, sigma, facts, claim.drawn[0], rate)
     if method == "aug-pe" and settings.get("votes_for") != "clusters":
         return (found, DENSE.format(unit=facts.unit))
     return (found,)
@@ -170,7 +170,7 @@ def _topics(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     if p.tuning == "none":
         return (found,)
     ratio = float(claim.noise["training"]["sigma"]) / p.clip / (rate_of(p, facts) * facts.units)
-    told = training_sentence(ratio, facts, float(claim.epsilon or 0.0), p.steps, p.units_a_step)
+    told = training_sentence(ratio, facts, claim.drawn[0], p.steps, p.units_a_step)
     if ratio > sizes.NOTHING_LEARNED:
         told += " Here that is tuning: none, which spends the whole budget on the histogram."
     return (found, told)

@@ -110,8 +110,8 @@ def _times(value: float) -> str:
 
 
 def _gaussian_epsilon(claim: Guarantee, factor: float) -> float:
-    """Return the ε at which Gaussian noise is `factor` times as small, at the claim's δ."""
-    now, delta = claim.bound
+    """Return the ε of the run itself at which its Gaussian noise is `factor` times as small, at its δ."""
+    now, delta = claim.drawn
     return epsilon(factor * mu_of(now, delta), delta)
 
 
@@ -133,7 +133,7 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
     sigma = float(level["sigma"])
     if settings.get("votes") == "dense":
         ratio = sizes.dense_signal(facts.units, candidates, sigma)
-        least, factor = sizes.least_units(claim.bound[0]), sizes.ENOUGH_DENSE / ratio
+        least, factor = sizes.least_units(claim.drawn[0]), sizes.ENOUGH_DENSE / ratio
         says = f"where {people(facts)} agree, their scores stand out from the noise {_times(ratio)} times"
         if ratio < 1.0:
             says = f"about {_times(1.0 / ratio)} times more noise than scores, even where {people(facts)} agree"
@@ -163,7 +163,7 @@ def _training(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee
         return None
     assert isinstance(p, DpFinetuneParameters)
     ratio = float(level["sigma"]) / p.clip / (rate_of(p, facts) * facts.units)
-    now, _ = claim.bound
+    now, _ = claim.drawn
     batch = max(p.units_a_step, sizes.BATCH)
     least = sizes.training_units(now, p.steps, batch)
     larger = smallest(lambda e: e > 1e-3 and sizes.training_ratio(facts.units, e, p.steps, batch) <= sizes.AS_PUBLISHED)

@@ -137,9 +137,16 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     planned, facts = schedule(p, facts), label_list.known(p, facts)
     settings = planned.settings
     clip, topical = settings.reach * planned.slots, p.clusters != "none"
-    bought = ["the label shares"] if planned.label_event is not None and p.labels == "bought" else []
+    bought = ["a list of labels"] if planned.list_event is not None else []
+    bought += ["the label shares"] if planned.label_event is not None and p.labels == "bought" else []
     bought += ["how many records each public topic has"] if planned.cluster_event is not None else []
     read = f"{', '.join(bought)} and " if bought else ""
+    asked = ""
+    if settings.search:  # what follows is read off which tokens are private
+        asked = (
+            f", and one noisy question at each of at most {settings.longest} tokens, whether the batch differs from "
+            "the public prompt, and nothing else"
+        )
     total = epsilon_rdp(planned.events, planned.delta)
     noise: dict[str, dict[str, float]] = {
         "tokens": {
@@ -162,8 +169,9 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
         adjacency=p.adjacency,
         events=planned.events,
         read=(
-            f"{read}{p.tokens} tokens a text only, each drawn at random from a mean over about {planned.slots:.0f} "
-            f"records in which one {facts.unit} counts for at most {settings.rows * settings.reach:.3g} nats"
+            f"{read}{p.tokens} tokens a text{'' if asked else ' only'}, each drawn at random from a mean over about "
+            f"{planned.slots:.0f} records in which one {facts.unit} counts for at most "
+            f"{settings.rows * settings.reach:.3g} nats{asked}"
         ),
         inputs=(
             "the domain and the prompts",

@@ -17,11 +17,12 @@ from engine.dp.accounting import closed_form, delta_rules
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
+from engine.dp.upward import upward
 from engine.errors import InternalError
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution.claim import one_vote
-from engine.methods.public_inputs import given, settings_taken, size_taken
+from engine.methods.public_inputs import given, listed, settings_taken, size_taken
 from engine.methods.rpsg.parameters import PRESETS, RpsgPublicParameters
 from engine.models.builtin.shipped import SECONDS_A_TOKEN
 
@@ -91,12 +92,17 @@ class RpsgPublicMethod:
         if listing:
             noise = {label_list.NAME: label_list.level_of(listing[0], facts), **noise}
         who = "one record" if facts.unit == "record" else f"all records of one person or source (at most {cap})"
+        shown, allowed = upward(p.epsilon, 6), upward(delta)
+        bought = ["a list of labels"] if listing else []
+        bought += ["a histogram of labels"] if "labels" in noise else []
+        bought.append("one count of votes for each candidate")
         what = "left out" if p.adjacency == "zero-out" else "replaced by other text"
         claim = Guarantee(
             kind="dp",
-            sentence=f"Differentially private with ε = {p.epsilon:g} and δ = {delta:.3g}: had {who} been {what}, any "
-            f"outcome would have a probability at most e^{p.epsilon:g} times as large, plus {delta:.3g}. "
-            f"Private records only vote, with Gaussian noise of σ = {noise['votes']['sigma']:.3g} on the counts. "
+            sentence=f"Differentially private with ε = {shown} and δ = {allowed}: had {who} been {what}, any "
+            f"outcome would have a probability at most e^{shown} times as large, plus {allowed}. "
+            f"Private text is read for {listed(bought)} only, with Gaussian noise, of σ = "
+            f"{noise['votes']['sigma']:.3g} on the counts of votes. "
             + given(
                 facts,
                 ("the domain and the prompts", "the settings of this plan", f"the length of {p.words} words"),

@@ -17,7 +17,7 @@ from engine.methods.evolution import claim as pe_claim
 from engine.methods.public_inputs import listed
 from engine.methods.topics.histogram import steps_of
 from engine.methods.topics.parameters import DpTopicsParameters
-from engine.methods.tuned.claim import rate_of, training_of
+from engine.methods.tuned.claim import rate_of, rounding, training_of
 
 HISTOGRAM = "joint histogram"
 
@@ -68,7 +68,7 @@ def guarantee_of(p: DpTopicsParameters, facts: Facts, accountant: Accountant | N
         bought.append(f"{p.steps} training steps on gradients of {who}, each cut to length {p.clip:g}")
     return pe_claim.dp_guarantee(
         p, facts, found, bought=bought, noise={name: named[event] for name, event in own if event in named},
-        inputs=_inputs(p), assumptions=_assumptions(p), voided_by=_voided(p),
+        inputs=_inputs(p), assumptions=_assumptions(p, facts.unit), voided_by=_voided(p),
     )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def _inputs(p: DpTopicsParameters) -> list[str]:
     return found
 
 
-def _assumptions(p: DpTopicsParameters) -> tuple[str, ...]:
+def _assumptions(p: DpTopicsParameters, unit: str) -> tuple[str, ...]:
     found = [
         "The topics were made from public text that ships with none of this corpus in it.",
         "Which topics are counted more finely follows from earlier noisy counts and a public threshold.",
@@ -96,6 +96,7 @@ def _assumptions(p: DpTopicsParameters) -> tuple[str, ...]:
             "The last step's weights are used; none was chosen by looking.",
             "Training's noise is a floating-point Gaussian, its generator seeded from the operating system's "
             "randomness; it is not cryptographic.",
+            rounding(unit),
         ]
     if p.tuning == "noisy" and p.watch_loss:
         found.append("The loss is watched inside while training; it is no part of the output.")

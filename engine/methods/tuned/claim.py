@@ -100,6 +100,7 @@ def _assumptions(p: DpFinetuneParameters, facts: Facts) -> tuple[str, ...]:
         "The last step's weights are used; none was chosen by looking.",
         "Training's noise is a floating-point Gaussian, its generator seeded from the operating system's randomness; "
         "it is not cryptographic.",
+        rounding(facts.unit),
     ]
     if rate < 1.0:
         found.append("Who takes part in a step is drawn from the operating system's randomness and stays secret.")
@@ -110,6 +111,14 @@ def _assumptions(p: DpFinetuneParameters, facts: Facts) -> tuple[str, ...]:
     if p.watch_loss:
         found.append("The loss is watched inside while training; it is no part of the output.")
     return tuple(found)
+
+
+def rounding(unit: str) -> str:
+    """Return what is assumed of gradients that are computed side by side, one sentence."""
+    return (
+        f"A {unit}'s gradient does not depend on which other {unit}s are computed beside it, but for the rounding of "
+        "float32 arithmetic, for which no noise is added."
+    )
 
 
 def figures(request: Question) -> Answer:

@@ -48,7 +48,7 @@ class LearnerSettings:
     Args:
         rate: AdamW's peak learning rate, falling in a line to nothing over `steps`. steps: in all.
         weight_decay: AdamW's. tokens: longest text; the rest is cut. goldfish: tokens left out of the loss.
-        half: whether to multiply in bfloat16; None where it is fast.
+        half: whether to multiply in bfloat16; None where it is fast, and never where gradients are asked for apart.
     """
 
     rate: float
@@ -64,7 +64,9 @@ class NetLearner:
 
     Args:
         net: the network. prompt: what stands in front of a record, from its label and length.
-        apart: whether gradients are asked for one a document.
+        apart: whether gradients are asked for one a document. They are then computed in float32 unless the settings say
+            otherwise: in bfloat16 a document's gradient depends by up to a hundredth on the others beside it
+            (`engine.dp.noise.train`).
     """
 
     def __init__(self, net: Tunable, prompt: Prompt, settings: LearnerSettings, *, apart: bool) -> None:
@@ -78,6 +80,7 @@ class NetLearner:
         self.size = sum(p.numel() for p in self._weights)
         self.side_by_side = max(1, min(_MOST, _ROOM // (4 * self.size)))
         self._hooks: GradSampleModule | None = None
+        self._half = half_pays(self._device.type) and not apart if settings.half is None else settings.half
         if apart and not self._hooked():
             self._unhook()
 
@@ -232,9 +235,7 @@ class NetLearner:
         real = torch.zeros_like(ids, dtype=torch.bool)
         for i, row in enumerate(made):
             real[i, : len(row.ids) - 1] = True
-        wanted = s.half if half is None else half
-        fast = half_pays(self._device.type) if wanted is None else wanted
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=fast):
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._half if half is None else half):
             logits = self.net.logits(ids, real)
         return document_losses(logits, targets)
 

@@ -431,7 +431,7 @@ def _setting_table(content: CardContent) -> list[str]:
 
 
 def _formal(claim: Guarantee) -> str:
-    """Return the claim in numbers, and the mechanisms that it adds up."""
+    """Return the claim in numbers, and the mechanisms that it adds up, or those of this run where it counts others."""
     said = (
         f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {UNITS.get(claim.unit, claim.unit)}, "
         f"neighbouring data: {claim.adjacency}, covers: {claim.scope}."
@@ -444,7 +444,8 @@ def _formal(claim: Guarantee) -> str:
         line = f"{event.what.replace('_', ' ')} ({MECHANISMS.get(event.type, event.type)}{scale})"
         counts[line] = counts.get(line, 0) + event.count
     listed = "; ".join(f"{count} × {line}" for line, count in counts.items())
-    return f"{said} Mechanisms: {listed}." if listed else said
+    whose = "Mechanisms of this run alone, the earlier runs left out" if claim.counts_earlier else "Mechanisms"
+    return f"{said} {whose}: {listed}." if listed else said
 
 
 def _bullets(title: str, items: Sequence[str]) -> list[str]:

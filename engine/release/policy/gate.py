@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from engine.corpus.text.folding import folded
 from engine.dp.guarantee import Kind
+from engine.dp.upward import upward
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
@@ -455,7 +456,11 @@ def _whole(facts: GateFacts) -> RuleVerdict:
 def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
     known = facts.guarantee_kind == "dp" and _finite(facts.epsilon)
     passed = known and facts.epsilon is not None and facts.epsilon <= limit
-    said = f"ε = {facts.epsilon:g}; at most {limit:g} is allowed." if known else "There is no ε to look at."
+    said = (
+        f"ε = {upward(facts.epsilon or 0.0, 6)}; at most {limit:g} is allowed."
+        if known
+        else "There is no ε to look at."
+    )
     if known and facts.delta is not None and facts.units and facts.delta * facts.units >= 1.0:
         passed = False
         said += f" δ = {facts.delta:g} is 1/N or more for N = {facts.units:,}: it would allow one unit to be published."

@@ -26,6 +26,7 @@ from engine.dp.ledger import (
     remaining,
     share_used,
 )
+from engine.dp.upward import upward
 from engine.errors import UnderstudyError, UserError
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Facts
@@ -285,7 +286,7 @@ class Ledger:
         return text
 
     def wait_total(self, corpus_id: str) -> float | None:
-        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet.
+        """Return ε of all drawn outputs at the limit's δ as if fixed beforehand, computed here where it is not known.
 
         None where outputs for two units were drawn: they have no sum.
         """
@@ -328,6 +329,7 @@ class Ledger:
 
     @staticmethod
     def _account(events: Sequence[Event], book: Book, lookup: Lookup) -> float:
+        """Return ε of events as if fixed beforehand: a choice of when to stop may pass it, never the limit's filter."""
         from engine.dp.accounting.accountant import CachedAccountant
         from engine.dp.accounting.accounts import merged
 
@@ -420,7 +422,8 @@ class Ledger:
         elif claim.epsilon == 0:
             sentence = "Released; made without any private input, so it costs nothing."
         else:
-            sentence = f"Released under the run's own guarantee: ε = {claim.epsilon:g} at δ = {claim.delta:g}."
+            epsilon, delta = (upward(value, 6) for value in claim.bound)
+            sentence = f"Released under the run's own guarantee: ε = {epsilon} at δ = {delta}."
         self.touch(
             connection,
             run_id,

@@ -19,6 +19,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, LedgerRun, Limit, admit, share_used
 from engine.dp.ledger import change_limit as changed
 from engine.dp.ledger import merge as merge_states
+from engine.dp.upward import upward
 from engine.errors import RefusedError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book, LineBody, write
@@ -234,8 +235,8 @@ def _fix_default(connection: Connection, key: bytes, actor: str, book: Book) -> 
     sentence = "The default limit, from the number of units in the largest corpus; it can be changed."
     if book.lowered:
         sentence = (
-            f"The default limit's δ is lowered to {state.limit.delta:.3g}, since a larger corpus of these people came "
-            f"(N = {book.units:,}); it can be changed."
+            f"The default limit's δ is lowered to {upward(state.limit.delta)}, since a larger "
+            f"corpus of these people came (N = {book.units:,}); it can be changed."
         )
     _limit(connection, key, actor, book.population, state.limit, state.order, sentence, book.share, default=True)
 

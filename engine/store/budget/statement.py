@@ -13,9 +13,12 @@ import pandas as pd
 
 from engine.dp.events import Event, acting
 from engine.dp.ledger import adjacency_of, units_of
+from engine.dp.upward import upward
 from engine.store.budget.lines import Book, Line, LineBody, events_of
 
 UNIT = {"source": "person"}
+# The sum of a schedule; who chooses when to stop may pass it, and is held by the limit alone.
+FIXED = "as if all runs had been fixed beforehand"
 NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
 LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 
@@ -76,8 +79,22 @@ def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
         above = (
             " That is above the limit, which is lower than what was drawn before it was set or before people joined."
         )
-    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.3g}"
+    whole = bool(sums) and not above and _bounds_choices(book)
+    limit_is = "What holds whatever was chosen is the limit," if whole else "The limit is"
+    limit_is += f" ε = {upward(limit.epsilon, 6)} at δ = {upward(limit.delta)}"
     return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
+
+
+def _bounds_choices(book: Book) -> bool:
+    """Say whether the limit bounds all that was drawn, whichever runs were chosen by the outputs of others.
+
+    It does where it stood before anything was drawn, everything drawn is known, and all of it is for one unit.
+    """
+    if book.unknown or len(units_of(book.state)) > 1 or book.share > 1.0 + 1e-9:
+        return False
+    drawn = [line.seq for line in book.lines if line.kind == "spend"]
+    later = [line for line in book.lines if line.kind in ("limit", "merge") and drawn and line.seq > drawn[0]]
+    return not later and not book.lowered
 
 
 def _large(book: Book) -> str:
@@ -99,15 +116,16 @@ def _drawn(book: Book, sums: Sequence[Sum]) -> str:
     bound = "at least " if book.unknown else ""
     delta = book.state.limit.delta
     said = [
-        f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.3g} for each {UNIT.get(one.unit, one.unit)}, whose data are "
+        f"{bound}ε = {upward(one.epsilon or 0.0)} at δ = {upward(delta)} for each {UNIT.get(one.unit, one.unit)}, "
+        f"whose data are "
         f"{NEIGHBOURS.get(one.adjacency, one.adjacency)} ({one.adjacency})"
         for one in sums
     ]
     if len(said) == 1:
-        return f"What was drawn in runs so far adds up to {said[0]}."
+        return f"What was drawn in runs so far adds up to {said[0]}, {FIXED}."
     return (
         f"Some runs protect records and some protect people. Neither covers the other, so there is no total; by "
-        f"themselves they add up to {' and to '.join(said)}."
+        f"themselves they add up to {' and to '.join(said)}, {FIXED}."
     )
 
 
@@ -132,5 +150,6 @@ def _entered(line: Line) -> str:
     said = f"On {datetime.fromisoformat(line.at):%-d %b %Y} {line.actor}"
     if not line.body["epsilon"]:
         return f"{said} stated that nothing was spent elsewhere. "
-    amount = f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}"
+    epsilon, delta = line.bound
+    amount = f"ε = {upward(epsilon, 6)} at δ = {upward(delta)}"
     return f"{said} entered {amount} as spent in a time that the ledger lost; it is counted here. "

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, select
 
 from engine.dp.events import Event
 from engine.dp.ledger import share_used
+from engine.dp.upward import upward
 from engine.errors import UserError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
@@ -149,7 +150,7 @@ def declare(
     unit = units[0] if units else unit
     event = Event("pure", "declared spend", epsilon=epsilon, delta=delta, unit=unit) if epsilon else None
     nothing = "Nothing was spent in the unknown time"
-    amount = f"ε = {epsilon:g} at δ = {delta:.3g} was spent in the unknown time"
+    amount = f"ε = {upward(epsilon, 6)} at δ = {upward(delta)} was spent in the unknown time"
     body: LineBody = {
         "epsilon": epsilon,
         "delta": delta,

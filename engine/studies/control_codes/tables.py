@@ -14,6 +14,7 @@ from typing import Literal
 
 import pandas as pd
 
+from engine.dp.upward import upward
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
 from engine.methods.examples.common import token_counter
@@ -207,7 +208,8 @@ class Bench:
             if variant.method == PRIVATE:
                 proven = terms_of(self.context, PRIVATE, variant.settings, self.context.records).guarantee
                 said = (
-                    f"ε = {proven.epsilon:g}, δ = {proven.delta:.2g} a {proven.unit} ({proven.adjacency}), for the "
+                    f"ε = {upward(proven.bound[0], 6)}, δ = {upward(proven.bound[1], 2)} a {proven.unit} "
+                    f"({proven.adjacency}), for the "
                     "texts of a run alone; this study's numbers are not covered"
                 )
             else:

@@ -229,7 +229,10 @@ def _measured(p: PairsParameters, world: _World, runs: list[Run], number: int, s
 
 
 def _claimed(world: _World, excluded: NDArray[np.int64]) -> dict[str, tuple[float, ...]]:
-    """Return the claim's own curve, for as many of its units as U touches; nothing where there is no claim."""
+    """Return the curve of what each run draws itself, for as many units as U touches; nothing where there is no claim.
+
+    A pool or a model that was given is the same on both sides, so what it has spent is not in this curve.
+    """
     from engine.dp.accounting.accountant import ExactAccountant
 
     terms, gone = world.terms, np.isin(world.units, excluded)

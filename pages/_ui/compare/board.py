@@ -80,7 +80,7 @@ def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSu
 def promise(guarantee: engine.Guarantee) -> str:
     """Return the few words that say what is proven: "ε 4", or what stands in its place."""
     if guarantee.kind == "dp" and guarantee.epsilon is not None:
-        return f"ε {guarantee.epsilon:.3g}"
+        return f"ε {engine.upward(guarantee.epsilon)}"
     return "noisy choice" if guarantee.kind == "selection-only" else "nothing proven"
 
 

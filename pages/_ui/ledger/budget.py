@@ -12,7 +12,7 @@ import streamlit as st
 
 import engine
 from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
-from engine.figures.budget import LINES, ledger_timeline, probability
+from engine.figures.budget import LINES, chance_at_most, ledger_timeline
 from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
@@ -29,10 +29,15 @@ PAGE = 50
 # column -> pixels: together no wider than a window of 1,024 leaves them
 RUNS = {"Run": 290, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 130}
 RUNS_HELP = {
+    "Claimed ε": "What the run's statement says; one that counts earlier runs too is larger than what is recomputed.",
     "Recomputed ε": "What the run's own list of noisy steps adds up to, worked out apart from what the run claims.",
     "Noisy answers": "How many answers with noise the run has drawn from private records so far; each is a line of its "
     "own under “Uses and releases”.",
 }
+COMPOSED = (
+    "All mechanism outputs composed at the limit's δ, as if every run had been fixed beforehand. Where runs were "
+    "chosen after looking at earlier ones, what holds is the limit."
+)
 OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
 USES = {"Line": 42, "When": 118, "What": 125, "Run": 150, "ε": 42, "δ": 55, "In use after": 88}
 SPENT = "spent for good"
@@ -88,10 +93,13 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             "Drawn so far, ε",
             total(view),
             None if view.unbounded or view.no_total else view.total_epsilon,
-            note="All mechanism outputs composed, at the limit's δ.",
+            note=COMPOSED,
         )
     if not view.unbounded:
-        st.caption("Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before.")
+        st.caption(
+            "Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before; "
+            "what δ allows comes on top."
+        )
     if said := more_than_limit(view):
         st.caption(said)
     if view.unbounded:  # runs are admitted as before, and what they claim is no total for these people
@@ -101,9 +109,9 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         )
     with st.expander("How it is added up", key="ledger.added_up"):
         st.markdown(
-            f"δ of the limit: {view.limit_delta:.3g}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
-            f"of order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
-            f"{_lists(view)}"
+            f"δ of the limit: {engine.upward(view.limit_delta)}, {chance_at_most(view.limit_delta)}. Runs add up in "
+            f"Rényi divergence of order {view.order}, fixed with the limit, so that a run may be chosen after looking "
+            f"at earlier ones. {_lists(view)}"
         )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
@@ -125,9 +133,9 @@ def more_than_limit(view: engine.LedgerView) -> str:
     ):
         return ""
     return (
-        f"ε does not add up like money: ε = {view.total_epsilon:.3g} drawn and a further run of Gaussian noise with "
-        f"ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at δ = {view.limit_delta:g} "
-        "together."
+        f"ε does not add up like money: ε = {engine.upward(view.total_epsilon)} drawn and a further run of Gaussian "
+        f"noise with ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at "
+        f"δ = {view.limit_delta:g} together."
     )
 
 
@@ -204,7 +212,7 @@ def total(view: engine.LedgerView) -> str:
         return "no sum"
     if view.total_epsilon is None:
         return "pending"
-    return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
+    return f"{'at least ' if view.unknown_since is not None else ''}{engine.upward(view.total_epsilon)}"
 
 
 def _lists(view: engine.LedgerView) -> str:
@@ -275,7 +283,10 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
-    st.caption(f"Who was 10% sure that a person is in the data could become {since.sure(epsilon)} sure by that run.")
+    st.caption(
+        f"Who was 10% sure that a person is in the data could become {since.sure(epsilon)} sure by that run, "
+        "apart from what δ allows on top."
+    )
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer.allowed:
         in_use = f"{share(answer.share_after, 0)} of the limit would be in use"
@@ -436,8 +447,8 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
 def recomputed(guarantee: Guarantee) -> float | None:
     """Return a run's ε from its own events: by formula, else as the accounting noted it."""
     mu = gaussian_mu(guarantee.mechanisms)
-    if mu is not None and guarantee.delta:
-        return epsilon_of(mu, guarantee.delta)
+    if mu is not None and guarantee.delta and (delta := guarantee.drawn[1]):
+        return epsilon_of(mu, delta)
     noted = guarantee.accounting
     return as_number(noted.get("epsilon_pld", noted.get("epsilon_rdp")))
 
@@ -472,6 +483,7 @@ def overview(workspace: engine.Workspace) -> None:
             OVERVIEW,
             right=("Limit, ε", "In use", "Left, ε", "Formal total"),
             alt="Budgets, a row a corpus",
+            helps={"Formal total": COMPOSED},
         )
         st.caption("Corpora with the same entry under People share one budget.")
 

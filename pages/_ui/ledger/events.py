@@ -60,7 +60,8 @@ def _drawn(run: engine.RunSummary) -> str:
     claim = run.guarantee
     if claim.kind != "dp":
         return "none while it stays here"
-    return f"drew on the budget: ε = {claim.epsilon:.3g}" if claim.epsilon else "none: it read no private text"
+    own = claim.drawn[0] if claim.epsilon else 0.0
+    return f"drew on the budget: ε = {engine.upward(own)}" if own else "none: it read no private text"
 
 
 def _left(run: engine.RunSummary | None) -> str:

@@ -68,7 +68,7 @@ def _amount(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 
 
 def sure(epsilon: float) -> str:
-    """Return how sure somebody who was 10% sure may become under ε, rounded up; certainty is never claimed."""
+    """Return how sure, but for δ, who was 10% sure may become under ε, rounded up; certainty is never claimed."""
     after = math.ceil(100 * posterior(BEFORE, epsilon) - 1e-6)
     return f"at most {after}%" if after <= 99 else "more than 99%"
 

@@ -131,8 +131,8 @@ def _chosen(
     if draft is None:
         return None, None
     with proof:
-        curve = plan_promise.curve(workspace, corpus, method, asked, draft.guarantee)
-        plan_promise.sentence(workspace, corpus, method, asked, draft.guarantee, curve)
+        curve = plan_promise.curve(workspace, corpus, method, asked, draft.guarantee, model)
+        plan_promise.sentence(workspace, corpus, method, asked, draft.guarantee, curve, model)
         _besides(workspace, method, corpus, draft)
     with claim:
         plan_promise.draw(corpus, draft.guarantee, curve)

@@ -1,8 +1,8 @@
 """What a run would promise, live while its knobs move: ε and δ, the sentence, the curve, the noise.
 
 How to use:
-    found = curve(workspace, corpus, method, parameters, guarantee)    # asked for once a draw
-    sentence(workspace, corpus, method, parameters, guarantee, found)  # beside the attacker's certainty
+    found = curve(workspace, corpus, method, parameters, guarantee, model)    # asked for once a draw
+    sentence(workspace, corpus, method, parameters, guarantee, found, model)  # beside the attacker's certainty
     budget = knobs(workspace, corpus, method, facts, key=...)          # ε itself and δ, among the details
     draw(corpus, guarantee, found)
 Closed forms are there at once. What needs more is computed by the worker; until then it is said to be
@@ -19,8 +19,19 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MAX_DELTA, MIN_DELTA, JSONObject, default_delta, delta_strict, epsilon_of, gaussian_mu, posterior
-from engine.figures.budget import guarantee_curve, probability
+from engine import (
+    MAX_DELTA,
+    MIN_DELTA,
+    JSONObject,
+    default_delta,
+    epsilon_of,
+    failure,
+    gaussian_failure,
+    gaussian_mu,
+    posterior,
+    upward,
+)
+from engine.figures.budget import chance_at_most, guarantee_curve
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
 from pages._ui.language import localised, mark, tr
@@ -60,7 +71,7 @@ def knobs(
                 formula=formula,
                 units=number(facts.units),
                 usual=significant(usual, ".2e"),
-                chance=probability(usual),
+                chance=chance_at_most(usual),
             )
         )
         st.caption(not_that_chance(usual if given is None else float(given)))
@@ -75,11 +86,14 @@ def curve(
     method: engine.MethodSpec,
     parameters: JSONObject,
     guarantee: engine.Guarantee,
+    model: str,
 ) -> engine.BudgetCurve | None:
     """Return δ at each ε; None where the guarantee has no such curve, or none can be computed, which is then said."""
     if guarantee.kind != "dp" or not guarantee.epsilon:
         return None
-    found = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+    found = states.act(
+        workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters), model=model
+    )
     states.flash()
     return found
 
@@ -91,15 +105,17 @@ def sentence(
     parameters: JSONObject,
     guarantee: engine.Guarantee,
     curve: engine.BudgetCurve | None,
+    model: str,
 ) -> None:
     """Draw what an attacker who was 10% sure can become sure of, as soon as it is known."""
     if curve is None:
         return
     if guarantee.pending or curve.pending:
-        wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
+        wait(lambda: _pending(workspace, corpus, method, parameters, model), key="plan.wait.curve")
         return
     said = _said(corpus, guarantee, curve, certainty.BEFORE)
-    st.caption(f"{said} " + tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g")))
+    more = tr("That is ε = {bound}.", bound=localised(upward(guarantee.bound[0], 4)))
+    st.caption(f"{said} {one_point(guarantee) or more}")
 
 
 def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve | None) -> None:
@@ -113,8 +129,11 @@ def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engin
                 tr("How sure an attacker is beforehand"), 1, 99, 10, 1, key="plan.prior", unit="%", persist=True
             )
             st.markdown(_said(corpus, guarantee, curve, prior / 100))
-            figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
-            examined_figure.draw(figure, key="plan.curve")
+            if guarantee.counts_earlier:
+                st.caption(f"{one_point(guarantee)} " + tr("The noise below is that of this run alone."))
+            else:
+                figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
+                examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
     groups(guarantee, tr("records") if corpus.unit == "record" else tr("people"))
@@ -129,12 +148,13 @@ def _pending(
     corpus: engine.CorpusSummary,
     method: engine.MethodSpec,
     parameters: JSONObject,
+    model: str,
 ) -> bool:
     given = dict(parameters)
     try:
         if workspace.plan.guarantee(method.id, corpus_id=corpus.id, parameters=given).pending:
             return True
-        return workspace.plan.guarantee_curve(method.id, corpus_id=corpus.id, parameters=given).pending
+        return workspace.plan.guarantee_curve(method.id, corpus_id=corpus.id, parameters=given, model=model).pending
     except engine.UserError:  # it cannot be computed; the page says why
         return False
 
@@ -153,32 +173,61 @@ def wait(pending: Callable[[], bool], *, key: str, what: str = "") -> None:
         )
 
 
-def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: float) -> float:
-    """Return Pr[privacy loss > ε]: by formula where one holds, else from the curve, of which ε is a point."""
+def chance_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve) -> float:
+    """Return a bound on Pr[loss of what leaves > ε] at the claimed ε: by formula where one holds, else by the curve."""
     mu = gaussian_mu(guarantee.mechanisms)
     if mu is not None:
-        return delta_strict(mu, epsilon)
-    below = [y for x, y in zip(curve.epsilons, curve.strict, strict=True) if x <= epsilon + 1e-12]
-    return float(below[-1]) if below else 1.0
+        return gaussian_failure(mu, guarantee.bound[0])
+    return failure(guarantee.bound[0], [guarantee.bound, *zip(curve.epsilons, curve.standard, strict=True)])
 
 
 def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
     """Return what an attacker with this prior can become sure of under a claim."""
     epsilon = guarantee.bound[0]
-    chance = strict_at(guarantee, curve, epsilon)
+    if guarantee.counts_earlier:
+        epsilon, chance = above_point(guarantee)
+    else:
+        chance = chance_at(guarantee, curve)
     return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
+
+
+def above_point(guarantee: engine.Guarantee) -> tuple[float, float]:
+    """Return an ε, and the chance that the loss passes it, of a claim of which one point (ε, δ) is known.
+
+    At the point itself no chance below 1 follows from a δ above 0; where ε is larger by ln 2 it is at most 2δ.
+    """
+    epsilon, delta = guarantee.bound
+    above = epsilon + math.log(2.0) if delta else epsilon
+    return above, failure(above, [(epsilon, delta)])
+
+
+def one_point(guarantee: engine.Guarantee) -> str:
+    """Return that a claim adds up several runs, and its one point; empty for a claim of its own run alone."""
+    if not guarantee.counts_earlier:
+        return ""
+    epsilon, delta = guarantee.bound
+    return tr(
+        "This claim adds up several runs, so one point is known of it: ε = {epsilon} at δ = {delta}.",
+        epsilon=localised(upward(epsilon, 4)),
+        delta=localised(upward(delta)),
+    )
 
 
 def in_words(guarantee: engine.Guarantee, prior: float = certainty.BEFORE) -> str:
     """Return what a claim means for an attacker with this prior; empty where only its curve would say how it fails."""
-    mu = gaussian_mu(guarantee.mechanisms)
-    if guarantee.kind != "dp" or mu is None or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
+    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.unit not in UNIT_NOUNS:
         return ""
     epsilon = guarantee.bound[0]
+    if guarantee.counts_earlier:
+        epsilon, chance = above_point(guarantee)
+    else:
+        mu = gaussian_mu(guarantee.mechanisms)
+        if mu is None:
+            return ""
+        chance = gaussian_failure(mu, epsilon)
     noun = UNIT_NOUNS[guarantee.unit]
-    return prior_sentence(
-        prior, posterior(prior, epsilon), delta_strict(mu, epsilon), noun, guarantee.adjacency or "zero-out"
-    )
+    said = prior_sentence(prior, posterior(prior, epsilon), chance, noun, guarantee.adjacency or "zero-out")
+    return f"{said} {one_point(guarantee)}".rstrip()
 
 
 def not_that_chance(delta: float) -> str:
@@ -187,7 +236,7 @@ def not_that_chance(delta: float) -> str:
         return ""
     return tr(
         "δ = {delta} is another number: what any probability may have beyond e^ε times the other.",
-        delta=significant(delta),
+        delta=localised(upward(delta)),
     )
 
 
@@ -204,7 +253,7 @@ def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacen
         prior=_percent(prior),
         what=what,
         after=_percent(after),
-        chance=probability(chance),
+        chance=chance_at_most(chance),
     )
 
 
@@ -249,12 +298,14 @@ def noise_table(guarantee: engine.Guarantee) -> None:
 
 
 def groups(guarantee: engine.Guarantee, noun: str) -> None:
-    """Draw what the promise is worth for several who belong together, where a formula holds."""
-    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
+    """Draw what the promise is worth for several who belong together, where a formula holds for the whole claim."""
+    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending or guarantee.counts_earlier:
         return
     found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
     words = [
-        f"{size} {noun}: ε = {significant(epsilon_of(mu, guarantee.bound[1]))}" for size, mu in found.items() if mu
+        f"{size} {noun}: ε = {localised(upward(epsilon_of(mu, guarantee.bound[1])))}"
+        for size, mu in found.items()
+        if mu
     ]
     if words:
         st.caption(
@@ -263,7 +314,7 @@ def groups(guarantee: engine.Guarantee, noun: str) -> None:
 
 
 def accounted(guarantee: engine.Guarantee) -> None:
-    """Draw the totals recomputed from the events, side by side."""
+    """Draw the totals recomputed from the events, side by side, where the claim is that of these events alone."""
     names = {
         "epsilon_pld": mark("by loss distributions (upper end)"),
         "epsilon_pld_low": mark("by loss distributions (lower end)"),
@@ -273,7 +324,7 @@ def accounted(guarantee: engine.Guarantee) -> None:
     found = [
         (names[name], value) for name, value in guarantee.accounting.items() if name in names and value is not None
     ]
-    if guarantee.kind == "dp" and found:
+    if guarantee.kind == "dp" and found and not guarantee.counts_earlier:
         st.caption(
             tr(
                 "Recomputed from the planned noise: {found}.",

@@ -120,7 +120,7 @@ def curves(workspace: engine.Workspace, side: Examined) -> tuple[dict[str, Drawn
     from engine.figures.privacy.proof_attack import shown_curve
 
     drawn: dict[str, Drawn] = {}
-    if side.claim is not None:
+    if side.claim is not None and not side.claim.one_point:
         drawn["claimed, of the whole text"] = Drawn(side.claim.curve, "claimed")
     studied, missing = privacy_studies.curves(workspace, side.run)
     drawn |= studied

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages._ui.plan.promise import one_point
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import meaning, plain
@@ -28,6 +29,8 @@ def words(side: Examined) -> str:
         return PENDING
     if side.claim is not None and side.claim.epsilon == 0:
         return ZERO
+    if side.claim is not None and side.claim.one_point:
+        return one_point(side.run.guarantee)
     if side.run.guarantee.kind == "dp":
         return "The claim is of an older form, whose curve cannot be computed; its sentence above stands."
     return NOTHING
@@ -40,7 +43,7 @@ def draw(sides: Sequence[Examined]) -> None:
     st.subheader("What is claimed", anchor=False, help=meaning("guarantee", "ε (epsilon)", "δ (delta)"))
     figures: list[Figure | None] = [
         guarantee_curve(s.claim.epsilons, s.claim.standard, s.claim.strict, s.claim.epsilon, s.claim.delta)
-        if s.claim is not None and s.claim.epsilon > 0 else None
+        if s.claim is not None and s.claim.epsilon > 0 and not s.claim.one_point else None
         for s in sides
     ]  # fmt: skip
     if any(figures):

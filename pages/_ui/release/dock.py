@@ -11,7 +11,7 @@ import streamlit as st
 
 import engine
 from pages._ui.current import run_label
-from pages._ui.language import mark, tr, trn
+from pages._ui.language import localised, mark, tr, trn
 from pages._ui.parts import once
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
@@ -19,7 +19,7 @@ from pages._ui.release.made import download, latest
 from pages._ui.release.policy import closed_by
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
-from pages._ui.texts import decimal, number, plain, significant, when
+from pages._ui.texts import decimal, number, plain, when
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -140,16 +140,16 @@ def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     epsilon, delta = claim.drawn
     said = tr(
         "The run drew ε = {epsilon} at δ = {delta} from the budget when it was made. Releasing it takes none.",
-        epsilon=significant(epsilon, "g"),
-        delta=significant(delta, "g"),
+        epsilon=localised(engine.upward(epsilon, 6)),
+        delta=localised(engine.upward(delta, 6)),
     )
     if claim.bound == claim.drawn:
         return said
     more = tr(
         "Its statement, ε = {epsilon} at δ = {delta}, counts the earlier runs that it "
         "rests on too; they had drawn their share before.",
-        epsilon=significant(claim.epsilon or 0.0, "g"),
-        delta=significant(claim.delta or 0.0, "g"),
+        epsilon=localised(engine.upward(claim.epsilon or 0.0, 6)),
+        delta=localised(engine.upward(claim.delta or 0.0, 6)),
     )
     return f"{said} {more}"
 

@@ -115,7 +115,10 @@ def _table(
             "units": st.column_config.NumberColumn(sentence(units), help=tr("In the texts of how many it stands.")),
             "bound": st.column_config.TextColumn(
                 tr("10% sure becomes"),
-                help=tr("How sure somebody may become that this name is in the data, who was 10% sure before."),
+                help=tr(
+                    "How sure somebody may become that this name is in the data, who was 10% sure before. "
+                    "What δ allows comes on top."
+                ),
             ),
             "records": st.column_config.NumberColumn(tr("Texts")),
             "spellings": st.column_config.NumberColumn(tr("Spellings")),
@@ -167,7 +170,7 @@ def _worth(claim: engine.Guarantee, size: int, units: str) -> str:
     return tr(
         "If the name that occurs most widely is a person's, the proof of this run holds for that person less strictly: "
         "who was 10% sure that the texts of these {largest} {units} are in the data can become at most **{after}** "
-        "sure.",
+        "sure, apart from what δ allows on top.",
         largest=number(size), units=units, after=localised(f"{after}%"),
     )  # fmt: skip
 

@@ -11,10 +11,10 @@ from pages._ui.texts import count_of, plain
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw outputs drawn, the planned number, and the reservation's state in one line."""
-    if run.guarantee.kind != "dp" or not run.guarantee.epsilon:
+    if run.guarantee.kind != "dp" or not run.guarantee.drawn[0]:
         return
     drawn, planned, state = drawn_of(workspace, run)
-    st.markdown(f"**Budget.** {plain(sentence(drawn, planned, state, run.guarantee.epsilon))}")
+    st.markdown(f"**Budget.** {plain(sentence(drawn, planned, state, run.guarantee.drawn[0]))}")
     if drawn < planned:
         st.progress(drawn / planned, text=f"{drawn:,} of {count_of(planned, 'noisy answer')} drawn")
 
@@ -29,13 +29,13 @@ def drawn_of(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[int, 
 
 def after_deletion(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     """Return what deleting a run leaves of its budget; empty where it has none."""
-    if run.guarantee.kind != "dp" or not run.guarantee.epsilon:
+    if run.guarantee.kind != "dp" or not run.guarantee.drawn[0]:
         return ""
     drawn, planned, state = drawn_of(workspace, run)
     if not drawn:
         return "" if state.startswith("given back") else "Nothing was drawn, so its budget is given back."
     whole = drawn >= planned
-    what = f"ε = {run.guarantee.epsilon:.3g} of this run" if whole else "What this run drew of its budget"
+    what = f"ε = {engine.upward(run.guarantee.drawn[0])} of this run" if whole else "What this run drew of its budget"
     return f"{what} stays spent: deleting brings no budget back."
 
 
@@ -51,7 +51,7 @@ def sentence(drawn: int, planned: int, state: str, epsilon: float) -> str:
     if not drawn:
         return "Reserved; nothing was drawn yet, so cancelling or deleting this run gives everything back."
     if drawn >= planned:
-        return f"All budget of this run is spent, for good: ε = {epsilon:.3g}."
+        return f"All budget of this run is spent, for good: ε = {engine.upward(epsilon)}."
     if state == SPENT:
         return "What was drawn is spent for good."
     return "Noisy answers were drawn, so the reservation stays. A resumed run uses them again and draws none twice."

@@ -43,6 +43,18 @@ def test_the_events_of_a_run_cost_what_is_claimed(variant, adjacency, labels, fa
     assert claim.epsilon * (1 - 1e-6) <= total <= claim.epsilon
 
 
+def test_a_search_is_named_beside_the_tokens_that_private_text_is_read_for():
+    mean = METHOD.guarantee(parsed(variant="mean-clip", tokens=100, longest=200), Facts(4000, 4000)).sentence
+    assert "100 tokens a text, each" in mean
+    assert "one noisy question at each of at most 200 tokens" in mean
+    assert "a text only" not in mean
+    clipped = METHOD.guarantee(parsed(variant="difference-clip", tokens=100), Facts(4000, 4000)).sentence
+    assert "100 tokens a text only, each" in clipped
+    assert "question" not in clipped
+    bought = METHOD.guarantee(parsed(label_list="bought"), Facts(4000, 4000)).sentence
+    assert "read for a list of labels" in bought
+
+
 def test_the_clip_follows_from_the_budget():
     # C = τ s √(2ρ/T), s = 40, ε = 1, δ = 1e-5, T = 100: just about one temperature
     claim = METHOD.guarantee(parsed(epsilon=1, delta=1e-5, tokens=100, temperature=1.5), Facts(4000, 4000))

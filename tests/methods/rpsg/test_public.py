@@ -146,6 +146,26 @@ def test_noise_follows_the_closed_form(changes, facts, sigmas):
     assert found.accounting["epsilon_pld"] == pytest.approx(found.epsilon, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("changes", "labels", "read"),
+    [
+        ({}, 0, "one count of votes for each candidate"),
+        ({}, 12, "a histogram of labels and one count of votes for each candidate"),
+        ({"labels": "public"}, 12, "one count of votes for each candidate"),
+        (
+            {"label_list": "bought"},
+            0,
+            "a list of labels and one count of votes for each candidate",
+        ),
+    ],
+)
+def test_all_that_private_text_is_read_for_is_named(changes, labels, read):
+    found = METHOD.guarantee(RpsgPublicParameters(**changes), Facts(8948, 8948, labels=labels))
+    assert f"Private text is read for {read} only" in found.sentence
+    drawn = [event for event in found.events if event["type"] != "declared"]
+    assert len(drawn) == 1 + read.count(" labels ")
+
+
 def test_every_public_input_is_named():
     facts = Facts(400, 100, unit="source", cap=3, labels=4)
     text = " ".join(METHOD.guarantee(RpsgPublicParameters(labels="public"), facts).assumptions)

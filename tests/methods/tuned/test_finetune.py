@@ -103,6 +103,7 @@ def test_the_claim_has_one_event_for_all_steps_and_adds_up():
         assert part in found.sentence
     assert any("floating-point" in one for one in found.assumptions)
     assert any("last step" in one for one in found.assumptions)
+    assert any("computed beside it, but for the rounding of float32" in one for one in found.assumptions)
     assert any("loss curve" in one for one in found.voided_by)
 
 

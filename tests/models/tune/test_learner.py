@@ -94,6 +94,28 @@ def test_gradients_side_by_side_are_those_of_one_document_at_a_time(kind, genera
             torch.testing.assert_close(part[i], one, rtol=2e-4, atol=2e-6)
 
 
+def test_a_document_s_gradient_does_not_follow_from_those_beside_it(generator, monkeypatch):
+    """Where one unit goes, others are padded and grouped anew; in bfloat16 their gradients then move by a hundredth."""
+    from engine.models.tune import learner as learners
+
+    monkeypatch.setattr(learners, "half_pays", lambda device: True)  # as on a processor that is fast in it
+    words = "the patient was seen in clinic and feels well today with mild pain in the left knee".split()
+    texts = [Document(" ".join((words[i:] + words)[: 4 + i])) for i in range(6)]
+    found = {}
+    for half in (None, False, True):
+        made = learner(BuiltinTunable(generator, Adapter(rank=3)), half=half)
+        with torch.no_grad():
+            for p in made._weights:
+                p.add_(0.01 * torch.randn(p.shape, generator=torch.Generator().manual_seed(1)))
+        groups = (made.gradients(texts[1:4])[0], made.gradients(texts[3:])[0])
+        found[half] = [torch.cat([part[at].flatten() for part in own]) for at, own in zip((2, 0), groups, strict=True)]
+    beside, others = found[None]
+    assert float((beside - others).norm() / beside.norm()) < 1e-5
+    assert torch.equal(beside, found[False][0])
+    assert float((beside - found[True][0]).norm() / beside.norm()) > 1e-4
+    assert learner(BuiltinTunable(generator, Adapter(rank=3)), apart=False, half=None)._half
+
+
 def test_the_mean_gradient_is_the_mean_of_the_documents(generator, folder):
     apart = learner(BuiltinTunable(generator, Adapter(rank=3)))
     plain = learner(BuiltinTunable(generator, Adapter(rank=3)), apart=False)

@@ -129,6 +129,23 @@ def test_a_deleted_run_stays_spent(store, corpus):
         assert connection.execute(mechanism_outputs.select()).all() == []
 
 
+def test_the_total_is_that_of_a_fixed_schedule_and_the_limit_holds_whatever_was_chosen(store, corpus):
+    limited(store, corpus)
+    planned = gaussian(0.5)
+    assert "whatever was chosen" not in store.ledger.of(corpus.id).sentence
+    for _ in range(2):
+        draw(store, reserved_run(store, corpus, planned), planned)
+    said = store.ledger.of(corpus.id).sentence
+    assert (
+        "(zero-out), as if all runs had been fixed beforehand. What holds whatever was chosen is the limit, ε = 2"
+        in said
+    )
+    store.ledger.set_limit(corpus.id, 5.0, DELTA)  # after outputs were seen: it may have been chosen by them
+    said = store.ledger.of(corpus.id).sentence
+    assert "beforehand. The limit is ε = 5" in said
+    assert "whatever was chosen" not in said
+
+
 def test_a_corpus_imported_again_with_one_record_more_is_still_spent(store, corpus):
     limited(store, corpus)
     planned = gaussian(1.0)
