@@ -66,7 +66,8 @@ def test_presets_ask_it_of_runs_without_a_proof_alone(policy):
         # the smallest sample that it takes suffices where nothing was found
         from engine.pii.decide.missed import high_if_clean
 
-        assert high_if_clean(10**6, asked.minimum_sample, 10**6) <= asked.direct_per_1000
+        assert high_if_clean((10**6, 0), asked.minimum_sample) <= asked.direct_per_1000
+        assert high_if_clean((2 * 10**5, 8 * 10**5), asked.minimum_sample) <= asked.direct_per_1000
 
 
 OWN = """id: ours
@@ -132,6 +133,14 @@ def test_a_stricter_preset_takes_no_more_than_a_milder_one():
     asked = [get_policy(name).requirements.missed for name in ("internal", "research")]
     assert [a.direct_per_1000 for a in asked if a] == sorted((a.direct_per_1000 for a in asked if a), reverse=True)
     assert [a.minimum_sample for a in asked if a] == sorted(a.minimum_sample for a in asked if a)
+
+
+def test_records_that_were_not_drawn_from_are_not_taken_as_clean():
+    """A sample of the records that nobody had read says nothing of what was ticked off before."""
+    partly = replace(READ, records=10_000)
+    assert outcome(partly) == {"missed-sample": None, "missed-direct": None, "missed-quasi": None}
+    again = missed_lines(RULE, replace(READ, again=120))[0]
+    assert "120 of them had been read before and were read again" in again.sentence
 
 
 def test_a_small_sample_of_what_was_left_unread_is_not_enough():

@@ -342,8 +342,8 @@ def _intruder(rule: IntruderRule, waived: Collection[str]) -> list[str]:
 def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:
     """Return what was asked about identifiers that nobody found, in public numbers alone."""
     sample = (
-        f"A random sample of at least {rule.minimum_sample:,} records of the original, or of all that nobody had read "
-        "to the end, was read for identifiers that had been missed"
+        f"A random sample of at least {rule.minimum_sample:,} records of the original (of all of them where there are "
+        "fewer), drawn also from those that had been read before, was read for identifiers that had been missed"
     )
     checks = [f"{sample}{', a part of it by a second person' if rule.second_reader else ''}."]
     for kind, name, limit in (

@@ -222,6 +222,12 @@ def blob_table(connection: Connection) -> None:
         dialect.add_column(connection, "pending_removals", schema.pending_removals.c.machine)
 
 
+def read_before_column(connection: Connection) -> None:
+    """Add how many records had been read before a spot check was drawn."""
+    if "read_before" not in [known["name"] for known in inspect(connection).get_columns("spot_checks")]:
+        dialect.add_column(connection, "spot_checks", schema.spot_checks.c.read_before)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -253,6 +259,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     sealed_runs,
     span_state_index,
     blob_table,
+    read_before_column,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

@@ -121,6 +121,7 @@ class Facts:
             None if direct is None else direct.high, None if quasi is None else quasi.high,
             0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
             0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
+            check.again,
         )  # fmt: skip
 
     def _approved_originals(self, run: RunSummary) -> int | None:

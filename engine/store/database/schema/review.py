@@ -102,9 +102,10 @@ spot_checks = Table(  # random samples of records to read to the end, for how mu
     Column("actor", String, nullable=False),
     Column("records", Integer, nullable=False),  # of the corpus
     Column("parts", JSON, nullable=False),  # sizes of the parts that were drawn from
-    Column("again", Boolean, nullable=False),  # drawn from records that had been read before
+    Column("again", Boolean, nullable=False),  # records had been read before, which are drawn from as well
     Column("after", Integer, nullable=False),  # number of the last decision before it
     Column("marks", JSON, nullable=False),  # what detection the records stood under
+    Column("read_before", Integer),  # records in the last parts, read before; empty in one of an earlier edition
     UniqueConstraint("corpus_id", "look"),
 )
 

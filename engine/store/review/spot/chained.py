@@ -56,6 +56,7 @@ def of_check(connection: Connection, key: bytes, check_id: str) -> str:
         for one in connection.execute(query)
     ]
     columns = [row.id, row.corpus_id, row.look, row.at, row.actor, row.records, row.parts, bool(row.again), row.after]
+    columns += [] if row.read_before is None else [row.read_before]  # an earlier edition kept none
     return keyed(key, "spot check", ["check", *columns, row.marks, sample])
 
 

@@ -39,14 +39,14 @@ class SpotChecks:
         from engine.pii.decide.missed import high_if_clean, level_of
 
         found = self.drawable(corpus_id)
-        return high_if_clean(found.drawn_from, count, found.records, level_of(found.look))
+        return high_if_clean(found.groups, count, level_of(found.look))
 
     def needed(self, corpus_id: str, target: float) -> int:
         """Return how many records a new spot check needs for an upper end of `target` per 1,000, if none is found."""
         from engine.pii.decide.missed import level_of, needed
 
         found = self.drawable(corpus_id)
-        return needed(found.drawn_from, found.records, target, level_of(found.look))
+        return needed(found.groups, target, level_of(found.look))
 
     def draw(self, corpus_id: str, count: int, *, twice: int = 0, look: int | None = None) -> SpotCheck:
         """Draw records at random to be read to the end.
@@ -83,7 +83,9 @@ class SpotChecks:
             records = reading.seen(connection, check)
             view = _view(connection, check, records)
             if not chained.holds(connection, self.session.key, check.id):
-                return Estimate(view, why=chained.BROKEN)
+                return Estimate(replace(view, stale=""), why=chained.BROKEN)
+            if view.drawn_from < view.records:
+                return Estimate(view, why=reading.PARTLY)
             return _estimate(view, check, records)
 
     def next_for_second(self, corpus_id: str) -> SecondSheet | None:
@@ -130,7 +132,8 @@ class SpotChecks:
 def _view(connection: Connection, check: AnyRow, records: list[Seen]) -> SpotCheck:
     return SpotCheck(
         id=check.id, look=check.look, at=check.at, actor=check.actor, records=check.records,
-        drawn_from=sum(check.parts), again=bool(check.again), drawn=len(records),
+        drawn_from=sum(check.parts), read_before=check.read_before or 0, again=reading.again(check, records),
+        drawn=len(records),
         read=sum(bool(one.readers) for one in records), twice=sum(one.twice for one in records),
         read_twice=sum(one.read_twice for one in records),
         disagreements=sum(not d.settled for one in records for d in one.differences()),
@@ -158,7 +161,7 @@ def _estimate(view: SpotCheck, check: AnyRow, records: list[Seen]) -> Estimate:
 
         hit = {one.position: held for one, held in zip(records, holds, strict=True)}
         repaired = sum(held and marked for held, (_, marked) in zip(holds, counted, strict=True))
-        return still_missed(reading.parts(check, records, hit), view.records, repaired, level)
+        return still_missed(reading.parts(check, records, hit), repaired, level)
 
     twice = [one for one in records if one.read_twice]
     agreed = agreement([(list(one.missed), list(one.added)) for one in twice])

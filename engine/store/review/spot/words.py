@@ -18,9 +18,10 @@ def sentences(found: Estimate) -> tuple[str, ...]:
 
     check = found.check
     drawn = (
-        f"Spot check {check.look} of {check.at[:10]}: {check.drawn:,} of {check.drawn_from:,} records, drawn at random"
-        f"{' and read again' if check.again else ''}."
+        f"Spot check {check.look} of {check.at[:10]}: {check.drawn:,} of {check.drawn_from:,} records, drawn at random."
     )
+    if check.again:
+        drawn += f" {check.again:,} of them, from the {check.read_before:,} that had been read before, are read again."
     if check.stale:
         return drawn, f"It is out of date. {check.stale}"
     if found.why or found.direct is None or found.quasi is None:
@@ -41,8 +42,8 @@ def sentences(found: Estimate) -> tuple[str, ...]:
     elif found.agreement is not None and found.agreement.first + found.agreement.second:
         said.append(NOTHING_COMMON)
     said.append(
-        "A record counts once, however much was missed in it. What a reader overlooked is not in these numbers, and "
-        "records that were read before count as settled."
+        "A record counts once, however much was missed in it. What a reader overlooked is not in these numbers. "
+        "Records that were read before are drawn like the others: what that reading overlooked shows in a second look."
     )
     return tuple(said)
 
