@@ -18,6 +18,7 @@ from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import RunRow
 from engine.store.runs import choosable
 from engine.store.runs import held as runs_held
+from engine.store.runs.compared import pool_compared
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
@@ -63,6 +64,7 @@ class Facts:
             examined=run.examined_at is not None,
             text_examined=whole and self.examined_elsewhere(run_id),
             lost=whole and self._lost_since(run_id),
+            pool_compared=whole and self._pool_compared(run_id),
             watched=self._watched(run_id),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.epsilon,
@@ -146,14 +148,14 @@ class Facts:
         """Say whether anything but the run's own mechanisms may have chosen what is released.
 
         Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
-        no loss watched and no comparison with the original.
+        no loss watched and no comparison with the original, of the records or of the pool that they are from.
         """
         counts = self.runs.approval_counts(row.id)
         watched = self._watched(row.id)
         held_back = counts["rejected"] + counts["pending"] > 0
         if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
             return True
-        return self.examined_elsewhere(row.id) or self._lost_since(row.id)
+        return self.examined_elsewhere(row.id) or self._lost_since(row.id) or self._pool_compared(row.id)
 
     def _watched(self, run_id: str) -> bool:
         """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
@@ -166,6 +168,13 @@ class Facts:
         """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
         with self.session.db.read() as connection:
             return was_lost(connection, run_row(connection, run_id))
+
+    def _pool_compared(self, run_id: str) -> bool:
+        """Say whether a pool that the run, or one it was chosen among, chose from may be cut by a comparison."""
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            others, _ = behind(connection, row)
+            return any(pool_compared(connection, one) for one in (row, *others))
 
     def examined_elsewhere(self, run_id: str) -> bool:
         """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
