@@ -360,8 +360,9 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     if looked:
         said = (
             "The run, or one with the same text or, without noise, the same seed (it may be deleted by now), was "
-            "examined, or, for one that was chosen among runs, one of these or one that was left out of them: a "
-            "release now follows a look at private data, which its statement does not cover."
+            "examined, or, for one that was chosen among runs, one of these or one that was left out of them, or, for "
+            "one made from an earlier run's winners or with its model, that run: a release now follows a look at "
+            "private data, which its statement does not cover."
         )
     elif facts.lost:
         said = (

@@ -158,19 +158,19 @@ class Facts:
         return self.examined_elsewhere(row.id) or self._lost_since(row.id) or self._pool_compared(row.id)
 
     def _watched(self, run_id: str) -> bool:
-        """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
+        """Say whether exact losses of private records were shown while the run, or one it rests on, trained."""
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
             others, _ = behind(connection, row)
         return any(one.parameters.get(WATCHED) for one in (row, *others))
 
     def _lost_since(self, run_id: str) -> bool:
-        """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
+        """Say whether nobody can tell what was examined after the run, or one it rests on, was made."""
         with self.session.db.read() as connection:
             return was_lost(connection, run_row(connection, run_id))
 
     def _pool_compared(self, run_id: str) -> bool:
-        """Say whether a pool that the run, or one it was chosen among, chose from may be cut by a comparison."""
+        """Say whether a pool that the run, or one it rests on, chose from may be cut by a comparison."""
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
             others, _ = behind(connection, row)
@@ -180,27 +180,41 @@ class Facts:
         """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
 
         Of a choice, the texts and seeds of every run that could have been chosen count, and whether a run that stood
-        beside them was examined.
+        beside them was examined; of a run on a pool of earlier winners, or by a tuned model, those of the runs behind.
         """
         with self.session.db.read() as connection:
             return was_examined(connection, self.session.key, run_row(connection, run_id))
 
 
 def behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
-    """Return the runs that a run was chosen among and that are still there, and whether one is gone."""
+    """Return the runs that a run was chosen among or made with, as its pool or its model says, and are still there.
+
+    Returns:
+        The runs, and whether one that it was chosen among is gone. Of one that it was made with, what was examined is
+        known after it is gone (`seen.looked_at`).
+    """
     found, gone = [], False
-    for name in choosable.among(row):
+    among = choosable.among(row)
+    for name in dict.fromkeys((*among, *(mark.run for mark in row.fitted))):
         try:
             found.append(run_row(connection, name))
         except NotFoundError:
-            gone = True
+            gone = gone or name in among
     return found, gone
 
 
-def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
-    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among.
+def had_a_say(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether private data may have had a say in that it is this run whose output is used, beyond its claim."""
+    watched = any(one.parameters.get(WATCHED) for one in (row, *behind(connection, row)[0]))
+    looked = row.examined_at is not None or was_examined(connection, key, row) or was_lost(connection, row)
+    return watched or looked or pool_compared(connection, row)
 
-    A run that was examined and left out of a choice counts: the others were then picked after a look.
+
+def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether a run's text was examined: as another run's, in part as its own, or as one it rests on.
+
+    It rests on those that it was chosen among, and on those behind its pool or its model. A run that was examined and
+    left out of a choice counts: the others were then picked after a look.
     """
     others, _ = behind(connection, row)
     own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
@@ -208,6 +222,7 @@ def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
         own
         or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in others)
         or any(seen.looked_at(connection, name) for name in choosable.left_out(connection, row))
+        or any(mark.selected or seen.looked_at(connection, mark.run) for mark in row.fitted)
         or seen.elsewhere(connection, key, row.id)
     )
 
