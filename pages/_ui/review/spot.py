@@ -213,7 +213,9 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
                 high=decimal(high, 1),
             )
         )
-    if not first:
+    if given.elsewhere:
+        st.caption(tr("Texts of this corpus were drawn from before, in another corpus that holds them. That counts."))
+    if given.look > 1:
         st.caption(
             tr(
                 "Each further sample halves the error that its interval may make, so that drawing until the number "

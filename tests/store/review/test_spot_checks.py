@@ -192,6 +192,38 @@ def test_the_level_rises_with_each_look(store):
         assert store.spot_checks.estimate(corpus.id).direct.level == pytest.approx(level)
 
 
+def test_the_same_texts_imported_anew_do_not_start_at_the_first_look(store):
+    """Five imports and a draw each would miss in 12 of 100, where 5 are said."""
+    first = imported(store, 60)
+    assert store.spot_checks.draw(first.id, 30).look == 1
+    mapping = ColumnMapping(text="text", record_id="id", spans="spans")
+    shouted = letters(60)[::-1].assign(text=lambda table: table["text"].str.replace("Letter", "LETTER"))
+    again = store.corpora.import_table(shouted, mapping, name="Again", unit="record")
+    given = store.spot_checks.drawable(again.id)
+    assert (given.look, given.elsewhere) == (2, True)
+    assert store.spot_checks.draw(again.id, 30, look=given.look).look == 2
+    read(store, again.id)
+    assert store.spot_checks.estimate(again.id).direct.level == pytest.approx(0.975)
+    store.corpora.delete(first.id)
+    store.corpora.delete(again.id)
+    part = store.corpora.import_table(letters(300).iloc[50:], mapping, name="Part", unit="record")
+    assert store.spot_checks.draw(part.id, 30).look == 3, "a sixth of those that were drawn from"
+    other = store.corpora.import_table(letters(600).iloc[400:], mapping, name="Other", unit="record")
+    assert store.spot_checks.draw(other.id, 30).look == 1
+    with store.session.db.read() as connection:
+        kept = connection.exec_driver_sql("SELECT marks FROM spot_looks").scalars().all()
+    assert len(kept) == 4
+    assert not any(b"etter" in bytes(one) for one in kept)
+
+
+def test_a_check_of_an_earlier_edition_counts_as_long_as_its_corpus_is_here(store):
+    first = imported(store, 60)
+    store.spot_checks.draw(first.id, 30)
+    edited(store, "DELETE FROM spot_looks")
+    again = imported(store, 59)
+    assert store.spot_checks.drawable(again.id).look == 2
+
+
 def outside(store, corpus_id) -> str:
     inside = set(store.spot_checks.order(corpus_id))
     return next(f"id{i}" for i in range(60) if f"id{i}" not in inside)

@@ -61,6 +61,9 @@ EDITS = [
     ("UPDATE spot_checks SET parts = '[10, 10, 10, 10]'", "sample was changed"),
     ("UPDATE spot_checks SET look = 2", "sample was changed"),
     ("UPDATE spot_checks SET read_before = 20", "sample was changed"),
+    ("UPDATE spot_looks SET look = look, marks = substr(marks, 1, 1)", "count of looks"),
+    ("UPDATE spot_looks SET look = 0", "count of looks"),
+    ("DELETE FROM spot_looks", "count of looks"),
     ("UPDATE spot_checks SET after = after + 1000", "sample was changed"),
     ("UPDATE spot_records SET twice = NOT twice WHERE twice", "sample was changed"),
     ("UPDATE spot_records SET before = '[[0, 900, \"PERSON\", \"direct\"]]' WHERE place = 3", "sample was changed"),
@@ -128,6 +131,8 @@ def test_a_deleted_corpus_and_one_of_an_earlier_edition_are_no_break(store, corp
     store.corpora.delete(second.id)
     assert broken(store) == ""
     assert not store.spot_checks.estimate(corpus.id).why
+    edited(store, f"DELETE FROM spot_looks WHERE corpus_id = '{second.id}'")
+    assert "count of looks" in broken(store)
 
 
 def test_a_check_whose_line_told_of_no_row_is_told_as_before(store, monkeypatch):

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, String, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from engine.store.database.dialect import WHOLE as Integer
 from engine.store.database.schema.base import metadata
@@ -107,6 +119,17 @@ spot_checks = Table(  # random samples of records to read to the end, for how mu
     Column("marks", JSON, nullable=False),  # what detection the records stood under
     Column("read_before", Integer),  # records in the last parts, read before; empty in one of an earlier edition
     UniqueConstraint("corpus_id", "look"),
+)
+
+spot_looks = Table(  # append-only: which records were drawn from; no foreign key, a look outlives its corpus
+    "spot_looks",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("check_id", String, nullable=False, unique=True),
+    Column("corpus_id", String, nullable=False),
+    Column("look", Integer, nullable=False),
+    Column("marks", LargeBinary, nullable=False),  # eight bytes of a keyed digest for each text of the corpus
 )
 
 spot_records = Table(

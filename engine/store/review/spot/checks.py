@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from engine.errors import NotFoundError
-from engine.store.review.spot import chained, draw, reading, second
+from engine.store.review.spot import chained, draw, looks, reading, second
 from engine.store.review.spot.reading import Seen
 from engine.store.review.spot.views import Difference, Drawable, Estimate, SecondSheet, SpotCheck
 from engine.store.rows import AnyRow
@@ -28,11 +28,12 @@ class SpotChecks:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._marks: dict[str, bytes] = {}  # of corpora; the texts of a corpus never change
 
     def drawable(self, corpus_id: str) -> Drawable:
         """Return what a new spot check could be drawn from."""
         with self.session.db.read() as connection:
-            return draw.drawable(connection, corpus_id)
+            return draw.drawable(connection, corpus_id, self._marks_of)
 
     def high_if_clean(self, corpus_id: str, count: int) -> float:
         """Return the upper end per 1,000 records where nothing is found in a new spot check of this size."""
@@ -56,8 +57,10 @@ class SpotChecks:
             twice: how many of them a second person reads too.
             look: of the check as it was offered; where another one was drawn since, this one is refused.
         """
+        self.drawable(corpus_id)  # an unknown corpus is refused before its texts are read
+        self._marks_of(corpus_id)  # they are, before the database waits for this
         with self.session.db.write() as connection:
-            draw.draw(self.session, connection, corpus_id, count, twice, look)
+            draw.draw(self.session, connection, corpus_id, count, twice, look, self._marks_of)
         found = self.latest(corpus_id)
         assert found is not None
         return found
@@ -121,6 +124,11 @@ class SpotChecks:
         with self.session.db.write() as connection:
             check = self._check(connection, corpus_id)
             second.settle(self.session, connection, corpus_id, check, record_id, (start, end), outcome, reason)
+
+    def _marks_of(self, corpus_id: str) -> bytes:
+        if corpus_id not in self._marks:
+            self._marks[corpus_id] = looks.marks(self.session, corpus_id)
+        return self._marks[corpus_id]
 
     def _check(self, connection: Connection, corpus_id: str) -> AnyRow:
         check = reading.latest(connection, corpus_id)

@@ -9,7 +9,7 @@ reader come from the operating system's entropy, so that nobody picks them.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, func, select, update
 
@@ -22,7 +22,7 @@ from engine.store.database.schema import corpora, decisions, record_index, spans
 from engine.store.review import chained as decided
 from engine.store.review.marks import watched
 from engine.store.review.spans import CHUNK
-from engine.store.review.spot import chained
+from engine.store.review.spot import chained, looks
 from engine.store.review.spot.views import Drawable
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row
@@ -30,23 +30,26 @@ from engine.store.summaries import corpus_row
 Before = list[tuple[int, int, str, str]]  # start, end, label, identifier type of each place that goes
 
 
-def drawable(connection: Connection, corpus_id: str) -> Drawable:
-    """Return what a new spot check could be drawn from."""
+def drawable(connection: Connection, corpus_id: str, marks_of: Callable[[str], bytes]) -> Drawable:
+    """Return what a new spot check could be drawn from; `marks_of`: see `looks.elsewhere`."""
     corpus_row(connection, corpus_id)
     mine = record_index.c.corpus_id == corpus_id
     query = select(func.count(), func.count().filter(record_index.c.reviewed.is_(True))).where(mine)
     records, read = (int(n) for n in connection.execute(query).one())
-    look = connection.execute(select(func.max(spot_checks.c.look)).where(spot_checks.c.corpus_id == corpus_id)).scalar()
-    return Drawable(records, read, int(look or 0) + 1)
+    own, other = looks.own(connection, corpus_id), looks.elsewhere(connection, corpus_id, marks_of)
+    return Drawable(records, read, max(own, other) + 1, bool(other))
 
 
-def draw(session: Session, connection: Connection, corpus_id: str, count: int, twice: int, look: int | None) -> str:
+def draw(
+    session: Session, connection: Connection, corpus_id: str, count: int, twice: int, look: int | None,
+    marks_of: Callable[[str], bytes],
+) -> str:  # fmt: skip
     """Draw a spot check inside the caller's transaction and return its id; see `SpotChecks.draw`."""
-    found = drawable(connection, corpus_id)
+    found = drawable(connection, corpus_id, marks_of)
     if corpus_row(connection, corpus_id).span_source is None:
         raise UserError("Look for identifiers first: a spot check finds out what was missed.")
     if look is not None and look != found.look:
-        raise RefusedError("Somebody drew a spot check of this corpus meanwhile. Look at it before you draw another.")
+        raise RefusedError("Somebody drew a spot check of these texts meanwhile. Look at it before you draw another.")
     if not found.records:
         raise UserError("This corpus has no record to draw.")
     if count < 1:
@@ -81,10 +84,13 @@ def draw(session: Session, connection: Connection, corpus_id: str, count: int, t
     )  # fmt: skip
     if opened:
         _open_again(session, connection, corpus_id, opened)
+    mine = marks_of(corpus_id)
+    looks.keep(connection, check_id, corpus_id, found.look, mine)
     session.write_audit(
         connection, chained.DRAWN, check_id, corpus=corpus_id, look=found.look, drawn=len(chosen),
         drawn_from=found.records, twice=len(second), parts=len(sizes), again=len(opened), read_before=len(read),
         row=chained.of_check(connection, session.key, check_id),
+        marks=chained.of_marks(session.key, corpus_id, found.look, mine),
     )  # fmt: skip
     return check_id
 

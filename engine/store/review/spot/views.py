@@ -15,7 +15,7 @@ class SpotCheck:
     """A spot check of a corpus.
 
     Attributes:
-        look: 1 for the corpus' first. at, actor: when and by whom it was drawn.
+        look: 1 for the first of these records, in whatever corpus. at, actor: when and by whom it was drawn.
         records: of the corpus. drawn_from: records it was drawn from, all but in a sample of an earlier edition.
         read_before: records of the corpus that somebody had read then. again: records of the sample among these, which
             are read once more.
@@ -69,11 +69,16 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Drawable:
-    """What a new spot check has to draw from: records of the corpus, and those of them that somebody read."""
+    """What a new spot check has to draw from: records of the corpus, and those of them that somebody read.
+
+    look: which one it would be, of these records in whatever corpus. elsewhere: the same records were drawn from in
+    another corpus, which counts.
+    """
 
     records: int
     read_before: int
     look: int
+    elsewhere: bool = False
 
     @property
     def groups(self) -> tuple[int, int]:
