@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import UserError
+from engine.pii.decide.missed import Rate
 from engine.release.policy.gate import evaluate
 from engine.release.policy.missed import Missed, missed_lines
 from engine.release.policy.policy import MissedRule, get_policy, policies
 from engine.release.policy.policy_file import read_own, read_policy
+from engine.store.review.spot.words import rate_words
 from tests.release.bundles import READ
 from tests.release.test_gate import GOOD, good_findings
 
@@ -141,6 +143,15 @@ def test_records_that_were_not_drawn_from_are_not_taken_as_clean():
     assert outcome(partly) == {"missed-sample": None, "missed-direct": None, "missed-quasi": None}
     again = missed_lines(RULE, replace(READ, again=120))[0]
     assert "120 of them had been read before and were read again" in again.sentence
+
+
+def test_what_a_bound_takes_as_given_stands_beside_it():
+    """An interval is for chance in drawing: with readers who see half of what is there it is too low."""
+    bounds = [line.sentence for line in missed_lines(RULE, READ) if line.rule != "missed-sample"]
+    assert len(bounds) == 2
+    for said in (*bounds, rate_words("a direct identifier", Rate(0.0, 0.0, 9.0, 0, 400, 0.95))):
+        assert "95% interval" in said
+        assert "whoever read the sample overlooked nothing in it" in said
 
 
 def test_a_small_sample_of_what_was_left_unread_is_not_enough():

@@ -3,6 +3,9 @@
 Counted are records, not places: a record in which two names were missed counts once, because no sample bounds how many
 a single unread record holds.
 
+Limits: the intervals are for chance in drawing. That a reader of the sample sees what was missed in a record is taken
+as given; what readers overlook is in no number here.
+
 Source: Clopper and Pearson 1934 for the interval of a share. Of one part, the same test turned round for draws without
 replacement (hypergeometric). Of several parts, drawn in proportion: the number of records found is a sum of independent
 indicators (Vatutin and Mikhailov 1982, Theory Probab. Appl. 27), so beyond its mean its tails are at most those of a

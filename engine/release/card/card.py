@@ -362,7 +362,8 @@ def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:
         if limit is not None and f"missed-{kind}" not in waived:
             checks.append(
                 f"By the upper end of the interval of that sample, at most {limit:g} of 1,000 records of the original "
-                f"still hold {name} identifier that nobody marked."
+                f"still hold {name} identifier that nobody marked, if those who read the sample overlooked nothing in "
+                "it."
             )
     return checks
 

@@ -115,7 +115,8 @@ def _bound(rule: MissedRule, kind: str, limit: float, missed: Missed | None) -> 
     hit = missed.direct_hit if kind == "direct" else missed.quasi_hit
     said = (
         f"{asked} Upper end of its {100 * missed.level:.4g}% interval: {high:.1f} (something had been missed in "
-        f"{hit:,} of {missed.read:,} records)."
+        f"{hit:,} of {missed.read:,} records). That is for chance in drawing, and takes as given that whoever read the "
+        "sample overlooked nothing in it."
     )
     remedy = (
         "Improve the detector's settings or mark what was missed, then draw another spot check; a larger one helps."

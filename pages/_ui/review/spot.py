@@ -52,7 +52,8 @@ def _line(workspace: engine.Workspace, corpus_id: str) -> str:
             order=tr(SPOT),
         )
     return tr(
-        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked.",
+        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked, if "
+        "its readers overlooked none.",
         high=decimal(found.direct.high, 1),
     )
 
@@ -127,7 +128,8 @@ def _numbers(found: engine.SpotEstimate) -> None:
     st.markdown(
         tr(
             "At most **{direct}** of 1,000 texts still hold a direct identifier that nobody marked, "
-            "and at most **{indirect}** an indirect one.",
+            "and at most **{indirect}** an indirect one. This takes as given that whoever read the sample overlooked "
+            "nothing in it; the interval is for chance in drawing.",
             direct=decimal(found.direct.high, 1),
             indirect=decimal(found.quasi.high, 1),
         )
@@ -161,8 +163,8 @@ def _numbers(found: engine.SpotEstimate) -> None:
     st.caption(
         f"{missed} "
         + tr(
-            "A text counts once, however much was missed in it. What a reader overlooked is not in these numbers; "
-            "what an earlier reading overlooked is. Each interval holds by itself."
+            "A text counts once, however much was missed in it. What a reader of the sample overlooked is not in these "
+            "numbers; what an earlier reading overlooked is. Each interval holds by itself."
         )
     )
 
