@@ -2,8 +2,10 @@
 
 A first pack holds words that a person declared public. The pack of a further round holds the winners of a finished
 dp-select run with their noisy votes, which are that run's protected output, and never its approvals, its examination or
-the counts behind the noise. A pack is logged before any file of it is made: its prompts stay in the workspace as they
-left, the audit log holds its digest, and the ledger of the people behind a run says that its winners left.
+the counts behind the noise. Where private data had a say in that it is this run (it was examined, say), its claim holds
+before selection, which the listing, the ledger and the mark on what comes back say. A pack is logged before any file of
+it is made: its prompts stay in the workspace as they left, the audit log holds its digest, and the ledger of the people
+behind a run says that its winners left.
 
 Privacy posture: no record is read. File names hold the pack's id.
 """
@@ -23,7 +25,7 @@ from engine.dp.upward import upward
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSONObject, as_list, as_number, as_object
-from engine.models.marks import POOL, Mark
+from engine.models.marks import POOL, SELECTED, Mark
 from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.budget.ledger import Ledger
@@ -33,6 +35,7 @@ from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
 from engine.store.rows import AnyRow, RunRow
 from engine.store.runs import held
+from engine.store.runs.facts import had_a_say
 from engine.store.runs.runs import run_row
 from engine.store.session import Session, new_id
 
@@ -83,9 +86,12 @@ class Packs:
             return _draft(inventions(asked, changed), _public_words(asked, changed))
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
+            selected = had_a_say(connection, self.session.key, row)
         winners = self._winners(row)
         made = variations(winners, asked, changed)
-        return _draft(made, (*_of_run(row, winners), *_public_words(asked, changed, round_=True)), run_id)
+        return _draft(
+            made, (*_of_run(row, winners, selected=selected), *_public_words(asked, changed, round_=True)), run_id
+        )
 
     def write(self, words: JSONObject, run_id: str = "", *, declared: bool) -> PackSummary:
         """Log a pack, with all its prompts, so that files of it may leave.
@@ -119,15 +125,19 @@ class Packs:
                 characters=draft.characters, declared=DECLARED, **told,
             )  # fmt: skip
             if run_id:
-                self._enter(connection, run_id, pack_id, len({one.parent for one in draft.prompts}))
+                self._enter(
+                    connection, run_id, pack_id, len({one.parent for one in draft.prompts}),
+                    selected=any(mark["run"] == run_id and mark["selected"] for mark in marks),
+                )  # fmt: skip
         return self.get(pack_id)
 
     def _marks(self, run_id: str, earlier: Sequence[Mark]) -> list[Mark]:
         with self.session.db.read() as connection:
-            own = replace(fitted.own_mark(connection, run_id), of=POOL)
+            selected = had_a_say(connection, self.session.key, run_row(connection, run_id))
+            own = replace(fitted.own_mark(connection, run_id), of=POOL, selected=selected)
         return list({mark.run: mark for mark in (own, *earlier)}.values())
 
-    def _enter(self, connection: Connection, run_id: str, pack_id: str, winners: int) -> None:
+    def _enter(self, connection: Connection, run_id: str, pack_id: str, winners: int, *, selected: bool) -> None:
         """Enter in the ledger of the run's people that its winners left."""
         claim = run_row(connection, run_id).guarantee
         self.ledger.touch(
@@ -135,7 +145,8 @@ class Packs:
             run_id,
             "prompt pack",
             f"Prompt pack {pack_id}: {winners:,} winners left with their noisy votes, under the run's own guarantee: "
-            f"ε = {upward(claim.epsilon or 0.0, 6)} at δ = {upward(claim.delta or 0.0, 6)}.",
+            f"ε = {upward(claim.epsilon or 0.0, 6)} at δ = {upward(claim.delta or 0.0, 6)}"
+            f"{f' ({SELECTED})' if selected else ''}.",
             kind="release",
             epsilon=claim.epsilon,
             delta=claim.delta,
@@ -239,13 +250,13 @@ def _draft(asked: Sequence[Asked], listed: Sequence[Listed], run_id: str = "") -
     return PackDraft(prompts, tuple(listed), sum(len(one.prompt) for one in prompts), run_id)
 
 
-def _of_run(row: RunRow, winners: Sequence[Winner]) -> tuple[Listed, ...]:
+def _of_run(row: RunRow, winners: Sequence[Winner], *, selected: bool) -> tuple[Listed, ...]:
     claim = row.guarantee
     why = (
         f"protected output of run {row.id} (ε = {upward(claim.epsilon or 0.0, 6)}, "
         f"δ = {upward(claim.delta or 0.0)}); its line in the "
         "ledger pays for it"
-    )
+    ) + (f"; {SELECTED}, which nothing pays for" if selected else "")
     return (
         Listed("Winners", f"{len(winners):,} texts of the pool, chosen by noisy votes", why),
         Listed("Noisy votes", "one number a winner, noise included", why),

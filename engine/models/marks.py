@@ -27,6 +27,7 @@ from engine.at_rest import files
 from engine.errors import UserError
 
 KEY = "understudy"  # in config.json
+SELECTED = "before selection: private data had a say in that it was this run's"
 POOL = "pool"
 RUN = "run"
 LEAST_VALUES = 512  # smaller tensors, norms say, are alike in many models
@@ -40,7 +41,8 @@ class Mark:
 
     kind: `dp` or `none`. epsilon, delta, unit, adjacency: of a `dp` run's claim. whole: whether all weights that the
     run made are there; where some differ, nothing is known of what else they saw. of: `model`, `pool` or `run` (its
-    output taken as it is).
+    output taken as it is). selected: private data were, or may have been, looked at by whoever picked the run, which
+    its claim does not cover.
     """
 
     run: str
@@ -52,6 +54,7 @@ class Mark:
     adjacency: str = ""
     whole: bool = True
     of: str = "model"
+    selected: bool = False
 
     @property
     def bounded(self) -> bool:
@@ -60,6 +63,9 @@ class Mark:
 
     def sentence(self) -> str:
         """Return what the mark says, for people."""
+        return f"{self._said()} ({SELECTED})" if self.selected else self._said()
+
+    def _said(self) -> str:
         if self.of == POOL:
             return (
                 f"written from what run {self.run} chose by private votes, under ε = {self.epsilon or 0:g} at "

@@ -146,7 +146,8 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     found = workspace.spot_checks.estimate(corpus.id)
     if found is not None and found.direct is not None and not found.check.stale:
         return tr(
-            "Probably at most {high} of 1,000 records hold a direct one, by {drawn} drawn at random.",
+            "Probably at most {high} of 1,000 records hold a direct one, by {drawn} drawn at random, if their readers "
+            "overlooked none.",
             high=decimal(found.direct.high, 1),
             drawn=number(found.check.drawn),
         )

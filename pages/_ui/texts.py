@@ -115,7 +115,7 @@ GLOSSARY = {
     mark("funnel"): mark("How many outputs were made, dropped by which step, and kept."),
     mark("set aside"): mark("Drawn by lot at import into the holdout; on Load you say how many."),
     mark("cap"): mark("The most records of one person that are used. It counts as public."),
-    mark("spot check"): mark("Texts drawn at random and read to the end. They tell how much was missed in the others."),
+    mark("spot check"): mark("Texts drawn at random and read to the end. They tell how much was missed in all."),
     mark("candidate"): mark("A text that a method made or a pool holds, from which private records or scores choose."),
     mark("examination"): mark(
         "A run's texts held against private records: what they give away, what they are good for."

@@ -12,7 +12,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, Method
 from engine.release import CardFacts, build_card, get_policy
-from engine.release.card.card import KEPT_TEXT, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS
+from engine.release.card.card import KEPT_TEXT, MAYBE_COMPARED, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS
 
 FACTS = Facts(records=5_000, units=5_000, labels=3, mean_characters=400.0)
 ALL = [*methods(), get_method("filter:aug-pe"), get_method("filter:icl")]
@@ -67,7 +67,11 @@ def test_the_first_words_say_whence_the_text_stems(method: Method) -> None:
     assert ("counts with noise" in head) is (known in COUNTS_ONLY)
     assert "They are not the originals" not in built.markdown  # what is true of it depends on the method
     formal = method.spec.kind == "dp"
-    assert (NOT_COMPARED in head) is formal
+    whole = card(method, selected=False).markdown.split("## ")[0]
+    assert (NOT_COMPARED in whole) is formal
+    assert (MAYBE_COMPARED in head) is formal  # measured and searched for copies: it was compared
+    assert NOT_COMPARED not in head
+    assert MAYBE_COMPARED not in whole
     assert (NOT_ORIGINALS in head) is not formal
     assert ("No record equals a record of the original" in built.markdown) is not formal
 

@@ -11,6 +11,7 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.jobs.packs import DECLARED
 from tests.jobs.conftest import wait, without_worker
 from tests.pool_runs import chosen
+from tests.store.making import examine
 
 WORDS = {
     "domain": "clinical", "kind": "letter", "topics": ["sore knees"], "labels": ["knee", "hip"], "lengths": [30, 60],
@@ -262,3 +263,35 @@ def test_a_comparison_is_asked_for_noted_in_the_ledger_and_decides_nothing(works
     workspace.corpora.delete(corpus.id)
     assert workspace.pools.checks("mixed") == []
     assert workspace.pools.get("mixed").texts == 23
+
+
+def unmeasured(workspace, run_id):
+    """Return whether nothing private had a say in a run, as the gate has it for whole outputs."""
+    workspace.runs.approve_all_pending(run_id)
+    verdict = workspace.releases.gate(run_id, "proof")
+    return next(line for line in verdict.rules if line.rule == "unmeasured").passed
+
+
+@pytest.mark.parametrize("looked", ["never", "before the pack", "after the pack", "and deleted"])
+def test_winners_of_a_run_that_was_looked_at_leave_before_selection(workspace, corpus, pool, alone, looked):
+    """Three runs, all examined, and the pack is of the best: the choice is by private data, which no claim covers."""
+    workspace.ledger.set_limit(corpus.id, 30.0, 1e-4)
+    first = chosen(workspace, corpus.id, pool.name, epsilon=2.0, delta=1e-5)
+    if looked in ("before the pack", "and deleted"):
+        examine(workspace, first, [])
+    words = {"domain": "clinical"}
+    said = [one.why for one in workspace.packs.draft(words, first).listed if one.what == "Winners"]
+    pack = written(workspace, words, first)
+    line = workspace.ledger.of(corpus.id).lines.iloc[-1]
+    known = looked in ("before the pack", "and deleted")
+    assert ("before selection" in said[0], "before selection" in line["sentence"]) == (known, known)
+    new = answers(workspace.packs.prompts_of(pack.id), lambda i, one: f"After {i} days of rest the hip was well again.")
+    workspace.pools.import_file(new, "b.jsonl", name="second", with_winners=False, **MADE)
+    second = chosen(workspace, corpus.id, "second", epsilon=1.0, delta=1e-5)
+    if looked == "after the pack":
+        examine(workspace, first, [])
+    if looked == "and deleted":
+        workspace.runs.delete(first)
+    claim = workspace.runs.get(second).guarantee
+    assert any("before selection" in one for one in claim.assumptions) is known
+    assert unmeasured(workspace, second) is (looked == "never")

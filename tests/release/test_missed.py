@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import UserError
+from engine.pii.decide.missed import Rate
 from engine.release.policy.gate import evaluate
 from engine.release.policy.missed import Missed, missed_lines
 from engine.release.policy.policy import MissedRule, get_policy, policies
 from engine.release.policy.policy_file import read_own, read_policy
+from engine.store.review.spot.words import rate_words
 from tests.release.bundles import READ
 from tests.release.test_gate import GOOD, good_findings
 
@@ -66,7 +68,8 @@ def test_presets_ask_it_of_runs_without_a_proof_alone(policy):
         # the smallest sample that it takes suffices where nothing was found
         from engine.pii.decide.missed import high_if_clean
 
-        assert high_if_clean(10**6, asked.minimum_sample, 10**6) <= asked.direct_per_1000
+        assert high_if_clean((10**6, 0), asked.minimum_sample) <= asked.direct_per_1000
+        assert high_if_clean((2 * 10**5, 8 * 10**5), asked.minimum_sample) <= asked.direct_per_1000
 
 
 OWN = """id: ours
@@ -132,6 +135,23 @@ def test_a_stricter_preset_takes_no_more_than_a_milder_one():
     asked = [get_policy(name).requirements.missed for name in ("internal", "research")]
     assert [a.direct_per_1000 for a in asked if a] == sorted((a.direct_per_1000 for a in asked if a), reverse=True)
     assert [a.minimum_sample for a in asked if a] == sorted(a.minimum_sample for a in asked if a)
+
+
+def test_records_that_were_not_drawn_from_are_not_taken_as_clean():
+    """A sample of the records that nobody had read says nothing of what was ticked off before."""
+    partly = replace(READ, records=10_000)
+    assert outcome(partly) == {"missed-sample": None, "missed-direct": None, "missed-quasi": None}
+    again = missed_lines(RULE, replace(READ, again=120))[0]
+    assert "120 of them had been read before and were read again" in again.sentence
+
+
+def test_what_a_bound_takes_as_given_stands_beside_it():
+    """An interval is for chance in drawing: with readers who see half of what is there it is too low."""
+    bounds = [line.sentence for line in missed_lines(RULE, READ) if line.rule != "missed-sample"]
+    assert len(bounds) == 2
+    for said in (*bounds, rate_words("a direct identifier", Rate(0.0, 0.0, 9.0, 0, 400, 0.95))):
+        assert "95% interval" in said
+        assert "whoever read the sample overlooked nothing in it" in said
 
 
 def test_a_small_sample_of_what_was_left_unread_is_not_enough():

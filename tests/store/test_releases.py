@@ -203,10 +203,11 @@ def test_a_run_that_nobody_examined_leaves_nothing_when_it_is_deleted(store, cor
     assert unmeasured(store, finished_run(store, corpus, TEXTS))
 
 
-def proven(store, corpus, texts, seed=3):
+def proven(store, corpus, texts, seed=3, method="public", **settings):
     """Add a run that carries a proof at epsilon 0, every record approved."""
     claim = Guarantee("dp", "Nothing private is read.", "the run's complete output", 0.0, 0.0, "record", "zero-out")
-    other = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False, "seed": seed}
+    other = {"guarantee": claim.as_dict(), "method": method, "parameters": {}, "needs_spans": False, "seed": seed}
+    other |= settings
     made = finished_run(store, corpus, texts, settings=other)
     store.runs.approve_all_pending(made)
     return made
@@ -246,6 +247,17 @@ def test_the_same_seed_with_another_setting_is_the_same_look(store, corpus, gone
     refused = proven(store, corpus, longer, seed=5)
     with pytest.raises(RefusedError, match="Nothing private had a say"):
         store.releases.make(refused, "proof", signed_off_by="Grace")
+
+
+@pytest.mark.parametrize("first", ["public", "filter:public"])
+def test_the_filter_around_a_method_makes_no_other_look_of_it(store, corpus, first):
+    """It puts placeholders into nearly every text, so none is equal to one that was examined."""
+    best = proven(store, corpus, TEXTS, seed=5, method=first)
+    examine(store, best, [])
+    other = "public" if first == "filter:public" else "filter:public"
+    masked = [f"{text} [NAME]" for text in TEXTS]
+    assert not unmeasured(store, proven(store, corpus, masked, seed=5, method=other))
+    assert unmeasured(store, proven(store, corpus, masked, seed=6, method=other))
 
 
 @pytest.mark.parametrize("how", ["restored", "copied"])

@@ -45,8 +45,9 @@ def of_one_person(
     here = private.form * ways + private.how
     place = np.searchsorted(pairs, here)
     known = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == here) if len(pairs) else here < 0
-    read = pd.Series(reads[private.text[known]]).groupby(place[known])
-    of_records = {int(pair): set(people.tolist()) for pair, people in read.unique().items()} if known.any() else {}
+    of_records: dict[int, set[int]] = {}
+    for pair, reader in zip(place[known].tolist(), reads[private.text[known]].tolist(), strict=True):
+        of_records.setdefault(pair, set()).add(reader)
     person = np.full(len(pairs), -1, np.int64)
     for number, pair in enumerate(pairs.tolist()):
         form, how = divmod(pair, ways)
@@ -76,10 +77,10 @@ def alone_findings(
             training part and of the holdout is.
         groups: the unit of each text, or None. why: said where nothing can be compared, empty where it can.
     """
-    train, holdout = (pd.unique(units) for units in parts)
+    train, holdout = (pd.Index(pd.unique(units)) for units in parts)
     if why:
         return [missing(NAME, "train", why), missing(NAME, "holdout", why), missing(f"{NAME}_excess", "holdout", why)]
-    of_used, of_aside = (pd.Index(part).get_indexer(who) for part in (train, holdout))
+    of_used, of_aside = (part.get_indexer(pd.Index(who)) for part in (train, holdout))
     hit = np.zeros(texts, bool)
     hit[text[of_used >= 0]] = True
     used, aside = (

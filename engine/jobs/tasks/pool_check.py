@@ -16,6 +16,7 @@ from engine.store.budget import lines as ledger_lines
 from engine.store.budget.reservations import population_of
 from engine.store.database.dialect import insert
 from engine.store.database.schema import pool_checks
+from engine.store.runs.compared import POOL_CHECK
 
 SHARED, LONG = 8, 25  # consecutive words of one record that a text may repeat: stock phrases, and no longer chance
 MOST_SHOWN = 200
@@ -36,7 +37,7 @@ def run(task: Task) -> None:
     with store.session.db.write() as connection:  # first the line, then the look
         population = population_of(connection, task.corpus_id)
         ledger_lines.write(
-            connection, store.session.key, str(task.arguments["actor"]), population, "touch", what="pool check",
+            connection, store.session.key, str(task.arguments["actor"]), population, "touch", what=POOL_CHECK,
             sentence=TOUCHED.format(name=name), share_after=ledger_lines.last_share(connection, population),
         )  # fmt: skip
     pool = store.pools.get(name)

@@ -3,6 +3,9 @@
 Counted are records, not places: a record in which two names were missed counts once, because no sample bounds how many
 a single unread record holds.
 
+Limits: the intervals are for chance in drawing. That a reader of the sample sees what was missed in a record is taken
+as given; what readers overlook is in no number here.
+
 Source: Clopper and Pearson 1934 for the interval of a share. Of one part, the same test turned round for draws without
 replacement (hypergeometric). Of several parts, drawn in proportion: the number of records found is a sum of independent
 indicators (Vatutin and Mikhailov 1982, Theory Probab. Appl. 27), so beyond its mean its tails are at most those of a
@@ -111,14 +114,15 @@ def level_of(look: int) -> float:
     return 1.0 - (1.0 - LEVEL) / 2 ** (look - 1)
 
 
-def still_missed(parts: Sequence[Part], records: int, repaired: int, level: float = LEVEL) -> Rate:
+def still_missed(parts: Sequence[Part], repaired: int, level: float = LEVEL) -> Rate:
     """Return how many records per 1,000 still hold something missed, once what was found is marked.
 
     Args:
-        parts: of the records that were drawn from, each read in proportion to its size.
-        records: of the corpus; those that were not drawn from had been read to the end before.
+        parts: of all records of the corpus, also of those that somebody had read before: nobody knows what that
+            reading overlooked but by another look.
         repaired: records of the sample whose missed identifiers are marked by now.
     """
+    records = sum(part.records for part in parts)
     low, high = totals(parts, level)
     value = sum(part.records * part.hit / part.read for part in parts if part.read)
     scale = 1000.0 / records if records else 0.0
@@ -199,12 +203,16 @@ def shares_of(sizes: Sequence[int], count: int) -> list[int]:
 
     Largest remainders are rounded up; a part never gives more than it has.
     """
-    total = sum(sizes)
-    count = min(count, total)
-    exact = [count * size / total for size in sizes] if total else [0.0 for _ in sizes]
+    return _in_proportion(sizes, min(count, sum(sizes)))
+
+
+def _in_proportion(weights: Sequence[int], number: int) -> list[int]:
+    """Return whole numbers that add up to `number`, in proportion to weights; largest remainders are rounded up."""
+    total = sum(weights)
+    exact = [number * weight / total for weight in weights] if total else [0.0 for _ in weights]
     found = [math.floor(share) for share in exact]
-    by_rest = sorted(range(len(sizes)), key=lambda i: (found[i] - exact[i], i))
-    for i in by_rest[: count - sum(found)]:
+    by_rest = sorted(range(len(weights)), key=lambda i: (found[i] - exact[i], i))
+    for i in by_rest[: number - sum(found)]:
         found[i] += 1
     return found
 
@@ -212,30 +220,49 @@ def shares_of(sizes: Sequence[int], count: int) -> list[int]:
 def parts_of(records: int, count: int) -> list[int]:
     """Return the sizes of the parts that a sample of this size is drawn from: up to four, alike, none too small.
 
-    Each part gives at least ten records, so that shares differ little by rounding.
+    Each part gives at least ten records, and sizes follow the whole numbers that are drawn: the smallest share of a
+    part decides how high the upper end is.
     """
     number = max(1, min(MOST_PARTS, count // 10, records // 10))
-    return [records // number + (i < records % number) for i in range(number)]
+    drawn = [count // number + (i < count % number) for i in range(number)]
+    return _in_proportion(drawn, records) if count else [records]
 
 
-def high_if_clean(drawn_from: int, count: int, records: int, level: float = LEVEL) -> float:
-    """Return the upper end per 1,000 records where nothing is found in a sample of this size."""
-    count = min(count, drawn_from)
-    sizes = parts_of(drawn_from, count)
-    clean = [Part(size, read, 0) for size, read in zip(sizes, shares_of(sizes, count), strict=True)]
-    return still_missed(clean, records, 0, level).high
+def strata(groups: Sequence[int], count: int) -> tuple[list[int], list[int]]:
+    """Return the sizes of the parts of a sample of all records, and how many to draw from each.
+
+    Args:
+        groups: records that nobody read, and those that somebody had read before; parts come in this order, and none
+            holds records of both. A smaller group's share is rounded up, so that it is never left out.
+    """
+    total = sum(groups)
+    count = min(count, total)
+    shares = [-(-count * records // total) if total else 0 for records in groups]
+    shares[groups.index(max(groups))] -= sum(shares) - count
+    sizes: list[int] = []
+    drawn: list[int] = []
+    for records, share in zip(groups, shares, strict=True):
+        parts = parts_of(records, share) if records else []
+        sizes, drawn = [*sizes, *parts], [*drawn, *shares_of(parts, share)]
+    return sizes, drawn
 
 
-def needed(drawn_from: int, records: int, target: float, level: float = LEVEL) -> int:
+def high_if_clean(groups: Sequence[int], count: int, level: float = LEVEL) -> float:
+    """Return the upper end per 1,000 records where nothing is found in a sample of this size; `groups` of `strata`."""
+    clean = [Part(size, read, 0) for size, read in zip(*strata(groups, count), strict=True)]
+    return still_missed(clean, 0, level).high
+
+
+def needed(groups: Sequence[int], target: float, level: float = LEVEL) -> int:
     """Return how many records to draw so that the upper end is at most `target` per 1,000, if nothing is found in them.
 
-    At least `FEWEST`, where there are so many; all of them where fewer do not suffice.
+    At least `FEWEST`, where there are so many; all of them where fewer do not suffice. `groups`: as of `strata`.
     """
     if not 0 < target < 1000:
         raise UserError(f"target: must lie between 0 and 1,000 records per 1,000, is {target}")
-    low, up = min(FEWEST, drawn_from), drawn_from
+    low, up = min(FEWEST, sum(groups)), sum(groups)
     while low < up:
         middle = (low + up) // 2
-        fits = high_if_clean(drawn_from, middle, records, level) <= target
+        fits = high_if_clean(groups, middle, level) <= target
         low, up = (low, middle) if fits else (middle + 1, up)
     return low

@@ -49,6 +49,10 @@ NOT_ORIGINALS = "No record equals an original."
 NOT_COMPARED = (
     "They were not compared with the originals, since leaving records out by such a comparison would end the proof."
 )
+MAYBE_COMPARED = (
+    "Before the release they may have been compared with the originals, by measurements or in search of copies; the "
+    "proof does not cover what was left out, or released, because of it."
+)
 BEFORE_SELECTION = (
     "The statement is differential privacy before selection: it covers the run's complete output. A policy or a person "
     "then chose among the records, or looked at measurements of private data before the release, and the statement "
@@ -222,7 +226,7 @@ def build_card(facts: CardFacts) -> DataCard:
             "text": REPLACED_TEXT if facts.method.keeps_text else "synthetic text",
             "label": "only if the run has one",
         },
-        "comparison": NOT_COMPARED if facts.guarantee.kind == "dp" else NOT_ORIGINALS,
+        "comparison": _comparison(facts),
         "limits": _limits(facts),
         "left_out": LEFT_OUT,
         "formulas": FORMULA_NOTE,
@@ -230,6 +234,12 @@ def build_card(facts: CardFacts) -> DataCard:
     }
     formal = _formal(facts.guarantee) if facts.guarantee.kind == "dp" else ""
     return DataCard(_markdown(content, facts.guarantee, formal), content, formal, facts.method.keeps_text)
+
+
+def _comparison(facts: CardFacts) -> str:
+    if facts.guarantee.kind != "dp":
+        return NOT_ORIGINALS
+    return MAYBE_COMPARED if facts.selected else NOT_COMPARED
 
 
 def _limits(facts: CardFacts) -> list[str]:
@@ -344,8 +354,8 @@ def _intruder(rule: IntruderRule, waived: Collection[str]) -> list[str]:
 def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:
     """Return what was asked about identifiers that nobody found, in public numbers alone."""
     sample = (
-        f"A random sample of at least {rule.minimum_sample:,} records of the original, or of all that nobody had read "
-        "to the end, was read for identifiers that had been missed"
+        f"A random sample of at least {rule.minimum_sample:,} records of the original (of all of them where there are "
+        "fewer), drawn also from those that had been read before, was read for identifiers that had been missed"
     )
     checks = [f"{sample}{', a part of it by a second person' if rule.second_reader else ''}."]
     for kind, name, limit in (
@@ -354,7 +364,8 @@ def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:
         if limit is not None and f"missed-{kind}" not in waived:
             checks.append(
                 f"By the upper end of the interval of that sample, at most {limit:g} of 1,000 records of the original "
-                f"still hold {name} identifier that nobody marked."
+                f"still hold {name} identifier that nobody marked, if those who read the sample overlooked nothing in "
+                "it."
             )
     return checks
 

@@ -68,8 +68,9 @@ class GateFacts:
     or the corpus changed after the run or its examination; `examined` that there is an examination,
     `watched` that exact losses of private records were shown while the run trained.
     `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not, or that one
-    of its method and seed was, where nothing is noised. `lost` says that the workspace lost what happened for a time
-    after the run was made.
+    of its method and seed was, where nothing is noised. `pool_compared` says that a comparison with the records may
+    have decided what is in its pool. `lost` says that the workspace lost what happened for a time after the run was
+    made.
     `run_stale` says that they changed after the run itself was made, so that another examination does not help.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
@@ -94,6 +95,7 @@ class GateFacts:
     delta: float | None = None
     text_examined: bool = False
     lost: bool = False
+    pool_compared: bool = False
     units: int | None = None
     run_state: str = "done"
     actor: str = ""
@@ -420,13 +422,20 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     if looked:
         said = (
             "The run, or one with the same text or, without noise, the same seed (it may be deleted by now), was "
-            "examined, or, for one that was chosen among runs, one of these or one that was left out of them: a "
-            "release now follows a look at private data, which its statement does not cover."
+            "examined, or, for one that was chosen among runs, one of these or one that was left out of them, or, for "
+            "one made from an earlier run's winners or with its model, that run: a release now follows a look at "
+            "private data, which its statement does not cover."
         )
     elif facts.lost:
         said = (
             "The run is older than a restore, an accepted rollback or a copy of the workspace, which lost what "
             "happened for a time: nobody can tell whether the run was examined then."
+        )
+    elif facts.pool_compared:
+        said = (
+            "A pool was compared with the original records before the run was asked for, and the pool of this run was "
+            "not here, as it is, before that: what the comparison showed may have decided which texts are in it, which "
+            "the run's statement does not cover."
         )
     elif facts.watched:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
@@ -440,7 +449,7 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     return fact_line(
         "unmeasured",
         "Nothing private had a say",
-        not (looked or facts.lost or facts.watched or facts.stale),
+        not (looked or facts.lost or facts.pool_compared or facts.watched or facts.stale),
         said,
         remedy,
     )

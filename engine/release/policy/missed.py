@@ -13,7 +13,14 @@ from engine.release.policy.policy import MissedRule
 from engine.release.policy.verdicts import RuleVerdict, fact_line
 
 SPOT_RULES = ("missed-sample", "missed-direct", "missed-quasi")  # lines that rest on a spot check
-DRAW = "Draw a spot check on the Review page and read it to the end."
+DRAW = (
+    "Draw a spot check on the Review page and read it to the end. Where records were read before, it opens some of "
+    "them again: a second look at a sample is what it takes."
+)
+PARTLY = (
+    "It was drawn from a part of the records alone, so it says nothing of what an earlier reading of the others "
+    "overlooked."
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,7 @@ class Missed:
 
     Attributes:
         drawn, read, drawn_from: records of the sample, those of them read, and those it was drawn from. records: of
-            the corpus, 0 where that is not known.
+            the corpus, 0 where that is not known. again: records of the sample that had been read before it.
         stale: why it describes the corpus no longer, or empty. why: why it tells nothing, or empty.
         direct, quasi: upper end of records that still hold something missed, per 1,000; None where nothing is told.
         direct_hit, quasi_hit: records of the sample in which something had been missed. level: of the interval.
@@ -45,6 +52,7 @@ class Missed:
     read_twice: int = 0
     disagreements: int = 0
     check: str = ""
+    again: int = 0
 
 
 def missed_lines(rule: MissedRule, missed: Missed | None) -> list[RuleVerdict]:
@@ -72,10 +80,12 @@ def _enough(rule: MissedRule, missed: Missed | None) -> tuple[bool | None, str, 
         return None, missed.stale, "Draw another spot check on the Review page and read it to the end."
     if missed.why or missed.direct is None or missed.quasi is None:
         return None, missed.why or "It tells nothing.", DRAW
-    wanted = min(rule.minimum_sample, missed.records or missed.drawn_from)  # never of what was left unread
+    wanted = min(rule.minimum_sample, missed.records or missed.drawn_from)
     if missed.drawn < wanted:
         return False, f"{missed.drawn:,} records were drawn; {wanted:,} are needed.", (
             "Draw a larger spot check on the Review page.")  # fmt: skip
+    if missed.records > missed.drawn_from:
+        return None, PARTLY, DRAW
     if rule.second_reader:
         needed = min(rule.minimum_twice, missed.records or missed.drawn)
         if missed.read_twice < needed:
@@ -88,10 +98,9 @@ def _enough(rule: MissedRule, missed: Missed | None) -> tuple[bool | None, str, 
             "taken back after the text was read."
         ), (
             "Settle them on the Review page, under “Second reading”.")  # fmt: skip
-    said = f"{missed.read:,} records were drawn at random and read."
-    rest = missed.records - missed.drawn_from
-    if rest > 0:
-        said += f" The {rest:,} that had been read before count as read without a miss."
+    said = f"{missed.read:,} records were drawn at random from all, and read."
+    if missed.again:
+        said += f" {missed.again:,} of them had been read before and were read again."
     return True, said, ""
 
 
@@ -106,7 +115,8 @@ def _bound(rule: MissedRule, kind: str, limit: float, missed: Missed | None) -> 
     hit = missed.direct_hit if kind == "direct" else missed.quasi_hit
     said = (
         f"{asked} Upper end of its {100 * missed.level:.4g}% interval: {high:.1f} (something had been missed in "
-        f"{hit:,} of {missed.read:,} records)."
+        f"{hit:,} of {missed.read:,} records). That is for chance in drawing, and takes as given that whoever read the "
+        "sample overlooked nothing in it."
     )
     remedy = (
         "Improve the detector's settings or mark what was missed, then draw another spot check; a larger one helps."

@@ -11,7 +11,7 @@ from engine.store.database import dialect, schema
 from engine.store.database.database import Database
 
 APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies", "members", "signatures", "waivers",
-               "intruder_looks")  # fmt: skip
+               "intruder_looks", "spot_looks")  # fmt: skip
 
 
 def first_tables(connection: Connection) -> None:
@@ -222,6 +222,18 @@ def blob_table(connection: Connection) -> None:
         dialect.add_column(connection, "pending_removals", schema.pending_removals.c.machine)
 
 
+def read_before_column(connection: Connection) -> None:
+    """Add how many records had been read before a spot check was drawn."""
+    if "read_before" not in [known["name"] for known in inspect(connection).get_columns("spot_checks")]:
+        dialect.add_column(connection, "spot_checks", schema.spot_checks.c.read_before)
+
+
+def spot_look_table(connection: Connection) -> None:
+    """Add which records spot checks were drawn from."""
+    _make_missing_tables(connection)
+    _forbid_changes(connection)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -253,6 +265,8 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     sealed_runs,
     span_state_index,
     blob_table,
+    read_before_column,
+    spot_look_table,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

@@ -20,6 +20,7 @@ from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import RunRow
 from engine.store.runs import choosable
 from engine.store.runs import held as runs_held
+from engine.store.runs.compared import pool_compared
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
@@ -66,6 +67,7 @@ class Facts:
             examined=run.examined_at is not None,
             text_examined=whole and self.examined_elsewhere(run_id),
             lost=whole and self._lost_since(run_id),
+            pool_compared=whole and self._pool_compared(run_id),
             watched=self._watched(run_id),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.epsilon,
@@ -124,6 +126,7 @@ class Facts:
             None if direct is None else direct.high, None if quasi is None else quasi.high,
             0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
             0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
+            check.again,
         )  # fmt: skip
 
     def _approved_originals(self, run: RunSummary) -> int | None:
@@ -148,32 +151,39 @@ class Facts:
         """Say whether anything but the run's own mechanisms may have chosen what is released.
 
         Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
-        no loss watched and no comparison with the original.
+        no loss watched and no comparison with the original, of the records or of the pool that they are from.
         """
         counts = self.runs.approval_counts(row.id)
         watched = self._watched(row.id)
         held_back = counts["rejected"] + counts["pending"] > 0
         if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
             return True
-        return self.examined_elsewhere(row.id) or self._lost_since(row.id)
+        return self.examined_elsewhere(row.id) or self._lost_since(row.id) or self._pool_compared(row.id)
 
     def _watched(self, run_id: str) -> bool:
-        """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
+        """Say whether exact losses of private records were shown while the run, or one it rests on, trained."""
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
             others, _ = behind(connection, row)
         return any(one.parameters.get(WATCHED) for one in (row, *others))
 
     def _lost_since(self, run_id: str) -> bool:
-        """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
+        """Say whether nobody can tell what was examined after the run, or one it rests on, was made."""
         with self.session.db.read() as connection:
             return was_lost(connection, run_row(connection, run_id))
+
+    def _pool_compared(self, run_id: str) -> bool:
+        """Say whether a pool that the run, or one it rests on, chose from may be cut by a comparison."""
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            others, _ = behind(connection, row)
+            return any(pool_compared(connection, one) for one in (row, *others))
 
     def examined_elsewhere(self, run_id: str) -> bool:
         """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
 
         Of a choice, the texts and seeds of every run that could have been chosen count, and whether a run that stood
-        beside them was examined.
+        beside them was examined; of a run on a pool of earlier winners, or by a tuned model, those of the runs behind.
         """
         with self.session.db.read() as connection:
             return was_examined(connection, self.session.key, run_row(connection, run_id))
@@ -193,20 +203,34 @@ def _chosen(risks: Mapping[str, Risks]) -> Chosen | None:
 
 
 def behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
-    """Return the runs that a run was chosen among and that are still there, and whether one is gone."""
+    """Return the runs that a run was chosen among or made with, as its pool or its model says, and are still there.
+
+    Returns:
+        The runs, and whether one that it was chosen among is gone. Of one that it was made with, what was examined is
+        known after it is gone (`seen.looked_at`).
+    """
     found, gone = [], False
-    for name in choosable.among(row):
+    among = choosable.among(row)
+    for name in dict.fromkeys((*among, *(mark.run for mark in row.fitted))):
         try:
             found.append(run_row(connection, name))
         except NotFoundError:
-            gone = True
+            gone = gone or name in among
     return found, gone
 
 
-def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
-    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among.
+def had_a_say(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether private data may have had a say in that it is this run whose output is used, beyond its claim."""
+    watched = any(one.parameters.get(WATCHED) for one in (row, *behind(connection, row)[0]))
+    looked = row.examined_at is not None or was_examined(connection, key, row) or was_lost(connection, row)
+    return watched or looked or pool_compared(connection, row)
 
-    A run that was examined and left out of a choice counts: the others were then picked after a look.
+
+def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether a run's text was examined: as another run's, in part as its own, or as one it rests on.
+
+    It rests on those that it was chosen among, and on those behind its pool or its model. A run that was examined and
+    left out of a choice counts: the others were then picked after a look.
     """
     others, _ = behind(connection, row)
     own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
@@ -214,6 +238,7 @@ def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
         own
         or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in others)
         or any(seen.looked_at(connection, name) for name in choosable.left_out(connection, row))
+        or any(mark.selected or seen.looked_at(connection, mark.run) for mark in row.fitted)
         or seen.elsewhere(connection, key, row.id)
     )
 

@@ -4,7 +4,8 @@ An examination looks at private data. Whoever releases an output after that has 
 noise is written again by the same seed. So an examination leaves keyed digests of what it examined, one a text, which
 belong to the workspace and outlive run and corpus: the look was at some people's data, whoever's file stands behind the
 next run. Of a run without noise it leaves a digest of method and seed too: with another setting (a word more a text)
-the same seed writes nearly the same output, and no text is equal.
+the same seed writes nearly the same output, and no text is equal. With the filter's placeholders around it a method
+counts as the same one: the texts under them are.
 
 An examination that was stopped has looked as well: where one of its parts was kept, the digests are kept with it.
 
@@ -30,6 +31,7 @@ ENOUGH = 0.5  # of the distinct texts of either run: one that repeats, or holds,
 LOST = ("workspace restored", "rollback accepted", "workspace copied")  # actions in the audit log
 _PART = 500
 _SEED = "seed "
+_FILTER = "filter:"
 
 
 def keep(connection: Connection, key: bytes, run_ids: Iterable[str]) -> None:
@@ -110,12 +112,14 @@ def _digests(connection: Connection, key: bytes, run_id: str) -> set[str]:
 
 
 def _seeds(connection: Connection, key: bytes, run_id: str) -> set[str]:
-    """Return the digest of method and seed of a run with a statement that draws no noise, nothing for others."""
+    """Return digests of method and seed of a run with a statement that draws no noise, nothing for others."""
     row = connection.execute(select(runs.c.method, runs.c.seed, runs.c.guarantee).where(runs.c.id == run_id)).one()
     claim = Guarantee.from_dict(row.guarantee)
     if claim.kind != "dp" or not claim.noiseless:
         return set()
-    return {_SEED + hmac.new(key, f"seed\0{row.method}\0{row.seed}".encode(), "sha256").hexdigest()[:32]}
+    method = row.method.removeprefix(_FILTER)
+    said = (f"seed\0{name}\0{row.seed}" for name in (method, _FILTER + method))  # either, as it may have been kept
+    return {_SEED + hmac.new(key, one.encode(), "sha256").hexdigest()[:32] for one in said}
 
 
 def _unkept(connection: Connection, key: bytes, run_id: str) -> Iterator[set[str]]:

@@ -36,7 +36,7 @@ def _line(workspace: engine.Workspace, corpus_id: str) -> str:
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
         given, needed = workspace.spot_checks.drawable(corpus_id), workspace.spot_checks.needed(corpus_id, TARGETS[1])
-        if needed >= given.drawn_from:  # so few texts that a sample is all of them
+        if needed >= given.records:  # so few texts that a sample is all of them
             return tr("How much is missed once you have read them? A random sample tells.")
         return trn(
             "You need not read all: {n} text drawn at random tells how much is missed.",
@@ -52,7 +52,8 @@ def _line(workspace: engine.Workspace, corpus_id: str) -> str:
             order=tr(SPOT),
         )
     return tr(
-        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked.",
+        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked, if "
+        "its readers overlooked none.",
         high=decimal(found.direct.high, 1),
     )
 
@@ -64,7 +65,8 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
         st.markdown(
             tr(
                 "Texts are drawn at random, you read each to the end and mark what is missing. From what had been "
-                "missed in them follows, with its interval, how many of the **other** texts still hold something."
+                "missed in them follows, with its interval, how many of **all** texts still hold something. Texts that "
+                "were read before are drawn too: a second look at some of them tells what the first overlooked."
             )
         )
         _new(workspace, corpus_id, first=True)
@@ -87,6 +89,16 @@ def _state(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstima
             all=number(check.drawn_from),
             person=plain(check.actor),
             read=number(check.read),
+        )
+        + (
+            " "
+            + trn(
+                "{n} of them had been read before and is read again.",
+                "{n} of them had been read before and are read again.",
+                check.again,
+            )
+            if check.again
+            else ""
         )
     )
     st.progress(check.read / check.drawn if check.drawn else 0.0)
@@ -116,7 +128,8 @@ def _numbers(found: engine.SpotEstimate) -> None:
     st.markdown(
         tr(
             "At most **{direct}** of 1,000 texts still hold a direct identifier that nobody marked, "
-            "and at most **{indirect}** an indirect one.",
+            "and at most **{indirect}** an indirect one. This takes as given that whoever read the sample overlooked "
+            "nothing in it; the interval is for chance in drawing.",
             direct=decimal(found.direct.high, 1),
             indirect=decimal(found.quasi.high, 1),
         )
@@ -150,8 +163,8 @@ def _numbers(found: engine.SpotEstimate) -> None:
     st.caption(
         f"{missed} "
         + tr(
-            "A text counts once, however much was missed in it. What a reader overlooked is not in these numbers; "
-            "texts that were read before count as settled. Each interval holds by itself."
+            "A text counts once, however much was missed in it. What a reader of the sample overlooked is not in these "
+            "numbers; what an earlier reading overlooked is. Each interval holds by itself."
         )
     )
 
@@ -159,7 +172,7 @@ def _numbers(found: engine.SpotEstimate) -> None:
 def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
     """Ask how many texts to draw, and say what that can show."""
     given = workspace.spot_checks.drawable(corpus_id)
-    if not given.drawn_from:
+    if not given.records:
         st.markdown(tr("This corpus has no text."))
         return
     target = st.selectbox(
@@ -171,26 +184,16 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
     needed = workspace.spot_checks.needed(corpus_id, target)
     st.caption(
         trn(
-            "That takes {n} text in which nothing was missed, of {all} that were read before. If something was missed, "
-            "the bound is higher.",
-            "That takes {n} texts in which nothing was missed, of {all} that were read before. If something was "
-            "missed, the bound is higher.",
+            "That takes {n} text in which nothing was missed, of {all}. If something was missed, the bound is higher.",
+            "That takes {n} texts in which nothing was missed, of {all}. If something was missed, the bound is higher.",
             needed,
-            all=number(given.drawn_from),
+            all=number(given.records),
         )
-        if given.again
-        else trn(
-            "That takes {n} text in which nothing was missed, of {all} that nobody has read to the end. If "
-            "something was missed, the bound is higher.",
-            "That takes {n} texts in which nothing was missed, of {all} that nobody has read to the end. If "
-            "something was missed, the bound is higher.",
-            needed,
-            all=number(given.drawn_from),
-        )
+        + (" " + _second_look(given.read_before, given.records) if given.read_before else "")
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
-            tr("Texts to draw"), 1, given.drawn_from, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
+            tr("Texts to draw"), 1, given.records, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
         )
         twice = st.number_input(
             tr("A second person reads"), 0, int(count), min(TWICE, int(count)), key=f"review.spot.twice.{int(count)}",
@@ -201,7 +204,7 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
             key="review.spot.draw", on_click=_draw, args=(workspace, corpus_id, int(count), int(twice), given.look),
         )  # fmt: skip
     once.rearm("review.spot.draw")
-    if int(count) < min(LEAST, given.drawn_from):
+    if int(count) < min(LEAST, given.records):
         st.warning(tr("Of fewer than {least} texts nothing is told.", least=LEAST), icon=":material/info:")
     else:
         high = workspace.spot_checks.high_if_clean(corpus_id, int(count))
@@ -212,13 +215,26 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
                 high=decimal(high, 1),
             )
         )
-    if not first:
+    if given.elsewhere:
+        st.caption(tr("Texts of this corpus were drawn from before, in another corpus that holds them. That counts."))
+    if given.look > 1:
         st.caption(
             tr(
                 "Each further sample halves the error that its interval may make, so that drawing until the number "
                 "suits does not pay."
             )
         )
+
+
+def _second_look(read: int, records: int) -> str:
+    """Say that texts which were read before are drawn too."""
+    if read == records:
+        return tr("All were read before; a second look at those drawn is what tells how much was overlooked.")
+    return trn(
+        "{n} text was read before and may be drawn too, for a second look.",
+        "{n} texts were read before. They are drawn in proportion, for a second look.",
+        read,
+    )
 
 
 def _draw(workspace: engine.Workspace, corpus_id: str, count: int, twice: int, look: int) -> None:

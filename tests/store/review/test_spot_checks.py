@@ -7,8 +7,11 @@ import pytest
 
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.store.review.spot import chained
+from engine.store.review.spot.words import sentences
 from engine.store.store import Store
 from tests.store.conftest import CANARY
+from tests.store.making import edited
 from tests.store.span_tables import add_span
 
 WHY = "the name of a made-up street"
@@ -99,26 +102,65 @@ def test_the_records_are_drawn_at_random_and_their_order_too(store):
     assert store.spot_checks.latest(corpus.id).look == 5
 
 
-def test_a_sample_is_drawn_from_records_that_nobody_read_where_many_are_left(store):
+@pytest.mark.parametrize("ticked", [1, 35, 180, 239, 240])
+def test_what_was_read_before_is_drawn_in_proportion_and_read_again(store, ticked):
+    """Reading is the press of a key, so a second look alone tells what it overlooked."""
     corpus = imported(store, 240)
-    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(35)])
-    assert store.spot_checks.drawable(corpus.id).drawn_from == 205
-    check = store.spot_checks.draw(corpus.id, 60)
-    assert set(store.spot_checks.order(corpus.id)) <= {f"id{i}" for i in range(35, 240)}
-    assert (check.again, check.drawn, check.drawn_from) == (False, 60, 205)
-
-
-def test_a_handful_that_is_left_unread_says_nothing_about_the_rest(store):
-    """Pressing "read" on all but one record would make a sample of one the whole truth."""
-    corpus = imported(store, 240)
-    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(239)])
+    before = {f"id{i}" for i in range(ticked)}
+    store.review.mark_reviewed(corpus.id, sorted(before))
     given = store.spot_checks.drawable(corpus.id)
-    assert (given.again, given.drawn_from) == (True, 240)
-    check = store.spot_checks.draw(corpus.id, 30)
-    assert (check.again, check.drawn_from, check.read) == (True, 240, 0)
-    assert store.review.progress(corpus.id)["reviewed"] <= 210
+    assert (given.records, given.read_before) == (240, ticked)
+    check = store.spot_checks.draw(corpus.id, 60)
+    inside = before & set(store.spot_checks.order(corpus.id))
+    assert abs(len(inside) - 60 * ticked / 240) < 1
+    assert inside
+    assert (check.drawn, check.drawn_from, check.read) == (60, 240, 0)
+    assert (check.read_before, check.again) == (ticked, len(inside))
+    assert store.review.progress(corpus.id)["reviewed"] == ticked - len(inside)
     read(store, corpus.id)
     assert store.spot_checks.latest(corpus.id).complete
+    assert f"{len(inside)} of them, from the {ticked} that had been read" in sentences(_told(store, corpus))[0]
+
+
+def _told(store, corpus):
+    found = store.spot_checks.estimate(corpus.id)
+    assert found is not None
+    return found
+
+
+def test_ticking_records_off_does_not_empty_the_bound(store):
+    """Of 1,000 records 790 were ticked off unread, all that hold something among them."""
+    corpus = imported(store, 1000, missed=500)
+    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(790)])
+    store.spot_checks.draw(corpus.id, 60)
+    read(store, corpus.id)
+    assert _told(store, corpus).direct.high > 300
+
+
+def test_a_small_corpus_that_was_read_whole_passes_after_a_second_look(store):
+    corpus = imported(store, 40)
+    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(40)])
+    check = store.spot_checks.draw(corpus.id, 75)
+    assert (check.drawn, check.again, check.read) == (40, 40, 0)
+    read(store, corpus.id)
+    assert _told(store, corpus).direct.high == 0.0
+
+
+def test_a_sample_that_an_earlier_edition_drew_from_unread_records_alone_is_outdated(store, monkeypatch):
+    monkeypatch.setattr(chained, "of_check", lambda *given: "")  # the log of such a sample tells of no row
+    corpus = imported(store, 240)
+    store.spot_checks.draw(corpus.id, 60)
+    monkeypatch.undo()
+    read(store, corpus.id)
+    edited(store, "UPDATE spot_checks SET read_before = NULL")
+    found = _told(store, corpus)  # drawn from all, since nobody had read any
+    assert (found.check.stale, found.why) == ("", "")
+    assert found.direct is not None
+    edited(store, "UPDATE spot_checks SET records = 300")
+    found = _told(store, corpus)
+    assert "earlier reading of the others" in found.check.stale
+    assert found.direct is None
+    assert "out of date" in sentences(found)[1]
 
 
 @pytest.mark.parametrize(("count", "twice"), [(0, 0), (-3, 0), (5, 6), (5, -1)])
@@ -148,6 +190,38 @@ def test_the_level_rises_with_each_look(store):
         store.spot_checks.draw(corpus.id, 30)
         read(store, corpus.id)
         assert store.spot_checks.estimate(corpus.id).direct.level == pytest.approx(level)
+
+
+def test_the_same_texts_imported_anew_do_not_start_at_the_first_look(store):
+    """Five imports and a draw each would miss in 12 of 100, where 5 are said."""
+    first = imported(store, 60)
+    assert store.spot_checks.draw(first.id, 30).look == 1
+    mapping = ColumnMapping(text="text", record_id="id", spans="spans")
+    shouted = letters(60)[::-1].assign(text=lambda table: table["text"].str.replace("Letter", "LETTER"))
+    again = store.corpora.import_table(shouted, mapping, name="Again", unit="record")
+    given = store.spot_checks.drawable(again.id)
+    assert (given.look, given.elsewhere) == (2, True)
+    assert store.spot_checks.draw(again.id, 30, look=given.look).look == 2
+    read(store, again.id)
+    assert store.spot_checks.estimate(again.id).direct.level == pytest.approx(0.975)
+    store.corpora.delete(first.id)
+    store.corpora.delete(again.id)
+    part = store.corpora.import_table(letters(300).iloc[50:], mapping, name="Part", unit="record")
+    assert store.spot_checks.draw(part.id, 30).look == 3, "a sixth of those that were drawn from"
+    other = store.corpora.import_table(letters(600).iloc[400:], mapping, name="Other", unit="record")
+    assert store.spot_checks.draw(other.id, 30).look == 1
+    with store.session.db.read() as connection:
+        kept = connection.exec_driver_sql("SELECT marks FROM spot_looks").scalars().all()
+    assert len(kept) == 4
+    assert not any(b"etter" in bytes(one) for one in kept)
+
+
+def test_a_check_of_an_earlier_edition_counts_as_long_as_its_corpus_is_here(store):
+    first = imported(store, 60)
+    store.spot_checks.draw(first.id, 30)
+    edited(store, "DELETE FROM spot_looks")
+    again = imported(store, 59)
+    assert store.spot_checks.drawable(again.id).look == 2
 
 
 def outside(store, corpus_id) -> str:

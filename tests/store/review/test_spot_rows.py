@@ -60,6 +60,10 @@ def test_what_the_program_wrote_holds(store, corpus):
 EDITS = [
     ("UPDATE spot_checks SET parts = '[10, 10, 10, 10]'", "sample was changed"),
     ("UPDATE spot_checks SET look = 2", "sample was changed"),
+    ("UPDATE spot_checks SET read_before = 20", "sample was changed"),
+    ("UPDATE spot_looks SET look = look, marks = substr(marks, 1, 1)", "count of looks"),
+    ("UPDATE spot_looks SET look = 0", "count of looks"),
+    ("DELETE FROM spot_looks", "count of looks"),
     ("UPDATE spot_checks SET after = after + 1000", "sample was changed"),
     ("UPDATE spot_records SET twice = NOT twice WHERE twice", "sample was changed"),
     ("UPDATE spot_records SET before = '[[0, 900, \"PERSON\", \"direct\"]]' WHERE place = 3", "sample was changed"),
@@ -97,7 +101,7 @@ def test_edited_rows_are_found_and_the_gate_does_not_pass(store, corpus, stateme
 
 def test_a_check_that_was_removed_or_brought_in_is_found(store, corpus):
     edited(store, "INSERT INTO spot_checks SELECT 'k-other00000', corpus_id, 2, at, actor, records, parts, again, "
-                  "after, marks FROM spot_checks")  # fmt: skip
+                  "after, marks, read_before FROM spot_checks")  # fmt: skip
     assert "tells of none" in broken(store)
     assert asked(store, corpus)[0].why == chained.BROKEN
     edited(store, "DELETE FROM spot_events", "DELETE FROM spot_records", "DELETE FROM spot_checks")
@@ -127,6 +131,8 @@ def test_a_deleted_corpus_and_one_of_an_earlier_edition_are_no_break(store, corp
     store.corpora.delete(second.id)
     assert broken(store) == ""
     assert not store.spot_checks.estimate(corpus.id).why
+    edited(store, f"DELETE FROM spot_looks WHERE corpus_id = '{second.id}'")
+    assert "count of looks" in broken(store)
 
 
 def test_a_check_whose_line_told_of_no_row_is_told_as_before(store, monkeypatch):

@@ -61,6 +61,7 @@ from engine.store.database.schema.review import (
     spans,
     spot_checks,
     spot_events,
+    spot_looks,
     spot_records,
 )
 from engine.store.database.schema.run import findings, fitted_weights, mechanism_outputs, runs, seen_outputs, synthetic
@@ -114,6 +115,7 @@ __all__ = [
     "spans",
     "spot_checks",
     "spot_events",
+    "spot_looks",
     "spot_records",
     "synthetic",
     "unit_hashes",

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Index, String, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from engine.store.database.dialect import WHOLE as Integer
 from engine.store.database.schema.base import metadata
@@ -102,10 +114,22 @@ spot_checks = Table(  # random samples of records to read to the end, for how mu
     Column("actor", String, nullable=False),
     Column("records", Integer, nullable=False),  # of the corpus
     Column("parts", JSON, nullable=False),  # sizes of the parts that were drawn from
-    Column("again", Boolean, nullable=False),  # drawn from records that had been read before
+    Column("again", Boolean, nullable=False),  # records had been read before, which are drawn from as well
     Column("after", Integer, nullable=False),  # number of the last decision before it
     Column("marks", JSON, nullable=False),  # what detection the records stood under
+    Column("read_before", Integer),  # records in the last parts, read before; empty in one of an earlier edition
     UniqueConstraint("corpus_id", "look"),
+)
+
+spot_looks = Table(  # append-only: which records were drawn from; no foreign key, a look outlives its corpus
+    "spot_looks",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("check_id", String, nullable=False, unique=True),
+    Column("corpus_id", String, nullable=False),
+    Column("look", Integer, nullable=False),
+    Column("marks", LargeBinary, nullable=False),  # eight bytes of a keyed digest for each text of the corpus
 )
 
 spot_records = Table(

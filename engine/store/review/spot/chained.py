@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from engine.json_types import JSONObject, as_list
 from engine.store.chain import keyed
-from engine.store.database.schema import spot_checks, spot_events, spot_records
+from engine.store.database.schema import spot_checks, spot_events, spot_looks, spot_records
 from engine.store.logs import about
 from engine.store.rows import AnyRow
 
@@ -37,11 +37,13 @@ class Told:
     """What the log tells of a spot check: its corpus, the digest of its rows, those of its events.
 
     Attributes:
-        row: empty where an earlier edition drew it, which told of none.
+        row: empty where an earlier edition drew it, which told of none. marks: of the texts it was drawn from, the
+            same.
     """
 
     corpus: str = ""
     row: str = ""
+    marks: str = ""
     events: Counter[str] = field(default_factory=Counter)
 
 
@@ -56,6 +58,7 @@ def of_check(connection: Connection, key: bytes, check_id: str) -> str:
         for one in connection.execute(query)
     ]
     columns = [row.id, row.corpus_id, row.look, row.at, row.actor, row.records, row.parts, bool(row.again), row.after]
+    columns += [] if row.read_before is None else [row.read_before]  # an earlier edition kept none
     return keyed(key, "spot check", ["check", *columns, row.marks, sample])
 
 
@@ -63,6 +66,11 @@ def of_event(key: bytes, row: AnyRow) -> str:
     """Return the digest of an act's row; its number too, since the order of acts decides."""
     columns = (row.seq, row.check_id, row.position, row.at, row.actor, row.action, row.start, row.end, row.label)
     return keyed(key, "spot check", ["event", *columns])
+
+
+def of_marks(key: bytes, corpus_id: str, look: int, found: bytes) -> str:
+    """Return the digest of what a spot check left about its texts."""
+    return keyed(key, "spot check", ["marks", corpus_id, look, found.hex()])
 
 
 def holds(connection: Connection, key: bytes, check_id: str) -> bool:
@@ -82,7 +90,9 @@ def breaks(connection: Connection, key: bytes) -> list[str]:
     for check_id, one in told.items():
         if check_id in known:
             found += _of_one(connection, key, check_id, one, _events(connection, key, check_id))
-        elif one.corpus not in gone:
+        else:
+            found += _of_look(connection, key, check_id, one)
+        if check_id not in known and one.corpus not in gone:
             found.append(f"spot check {check_id} was removed.")
     return found
 
@@ -93,9 +103,9 @@ def _events(connection: Connection, key: bytes, check_id: str) -> Counter[str]:
 
 
 def _of_one(connection: Connection, key: bytes, check_id: str, told: Told, left: Counter[str]) -> list[str]:
+    found = _of_look(connection, key, check_id, told)
     if not told.row:
-        return []
-    found = []
+        return found
     if of_check(connection, key, check_id) != told.row:
         found.append(f"spot check {check_id} or its sample was changed.")
     missing, more = (told.events - left).total(), (left - told.events).total()
@@ -104,6 +114,14 @@ def _of_one(connection: Connection, key: bytes, check_id: str, told: Told, left:
     if more > missing:
         found.append(f"acts of spot check {check_id} that the log does not tell of: {more - missing:,}.")
     return found
+
+
+def _of_look(connection: Connection, key: bytes, check_id: str, told: Told) -> list[str]:
+    query = select(spot_looks).where(spot_looks.c.check_id == check_id)
+    kept = [of_marks(key, row.corpus_id, row.look, bytes(row.marks)) for row in connection.execute(query)]
+    if not told.marks or kept == [told.marks]:
+        return []
+    return [f"the count of looks at the texts of spot check {check_id} was changed or removed."]
 
 
 def _told(connection: Connection, check_id: str | None = None) -> tuple[dict[str, Told], set[str]]:
@@ -117,6 +135,7 @@ def _told(connection: Connection, check_id: str | None = None) -> tuple[dict[str
         one = told.setdefault(subject, Told())
         if action == DRAWN:
             one.corpus, one.row = str(said.get("corpus", "")), str(said.get("row", ""))
+            one.marks = str(said.get("marks", ""))
         else:
             one.events.update(_rows(said))
     return told, gone

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from engine.errors import NotFoundError
-from engine.store.review.spot import chained, draw, reading, second
+from engine.store.review.spot import chained, draw, looks, reading, second
 from engine.store.review.spot.reading import Seen
 from engine.store.review.spot.views import Difference, Drawable, Estimate, SecondSheet, SpotCheck
 from engine.store.rows import AnyRow
@@ -28,25 +28,26 @@ class SpotChecks:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._marks: dict[str, bytes] = {}  # of corpora; the texts of a corpus never change
 
     def drawable(self, corpus_id: str) -> Drawable:
         """Return what a new spot check could be drawn from."""
         with self.session.db.read() as connection:
-            return draw.drawable(connection, corpus_id)
+            return draw.drawable(connection, corpus_id, self._marks_of)
 
     def high_if_clean(self, corpus_id: str, count: int) -> float:
         """Return the upper end per 1,000 records where nothing is found in a new spot check of this size."""
         from engine.pii.decide.missed import high_if_clean, level_of
 
         found = self.drawable(corpus_id)
-        return high_if_clean(found.drawn_from, count, found.records, level_of(found.look))
+        return high_if_clean(found.groups, count, level_of(found.look))
 
     def needed(self, corpus_id: str, target: float) -> int:
         """Return how many records a new spot check needs for an upper end of `target` per 1,000, if none is found."""
         from engine.pii.decide.missed import level_of, needed
 
         found = self.drawable(corpus_id)
-        return needed(found.drawn_from, found.records, target, level_of(found.look))
+        return needed(found.groups, target, level_of(found.look))
 
     def draw(self, corpus_id: str, count: int, *, twice: int = 0, look: int | None = None) -> SpotCheck:
         """Draw records at random to be read to the end.
@@ -56,8 +57,10 @@ class SpotChecks:
             twice: how many of them a second person reads too.
             look: of the check as it was offered; where another one was drawn since, this one is refused.
         """
+        self.drawable(corpus_id)  # an unknown corpus is refused before its texts are read
+        self._marks_of(corpus_id)  # they are, before the database waits for this
         with self.session.db.write() as connection:
-            draw.draw(self.session, connection, corpus_id, count, twice, look)
+            draw.draw(self.session, connection, corpus_id, count, twice, look, self._marks_of)
         found = self.latest(corpus_id)
         assert found is not None
         return found
@@ -83,7 +86,9 @@ class SpotChecks:
             records = reading.seen(connection, check)
             view = _view(connection, check, records)
             if not chained.holds(connection, self.session.key, check.id):
-                return Estimate(view, why=chained.BROKEN)
+                return Estimate(replace(view, stale=""), why=chained.BROKEN)
+            if view.drawn_from < view.records:
+                return Estimate(view, why=reading.PARTLY)
             return _estimate(view, check, records)
 
     def next_for_second(self, corpus_id: str) -> SecondSheet | None:
@@ -120,6 +125,11 @@ class SpotChecks:
             check = self._check(connection, corpus_id)
             second.settle(self.session, connection, corpus_id, check, record_id, (start, end), outcome, reason)
 
+    def _marks_of(self, corpus_id: str) -> bytes:
+        if corpus_id not in self._marks:
+            self._marks[corpus_id] = looks.marks(self.session, corpus_id)
+        return self._marks[corpus_id]
+
     def _check(self, connection: Connection, corpus_id: str) -> AnyRow:
         check = reading.latest(connection, corpus_id)
         if check is None:
@@ -130,7 +140,8 @@ class SpotChecks:
 def _view(connection: Connection, check: AnyRow, records: list[Seen]) -> SpotCheck:
     return SpotCheck(
         id=check.id, look=check.look, at=check.at, actor=check.actor, records=check.records,
-        drawn_from=sum(check.parts), again=bool(check.again), drawn=len(records),
+        drawn_from=sum(check.parts), read_before=check.read_before or 0, again=reading.again(check, records),
+        drawn=len(records),
         read=sum(bool(one.readers) for one in records), twice=sum(one.twice for one in records),
         read_twice=sum(one.read_twice for one in records),
         disagreements=sum(not d.settled for one in records for d in one.differences()),
@@ -158,7 +169,7 @@ def _estimate(view: SpotCheck, check: AnyRow, records: list[Seen]) -> Estimate:
 
         hit = {one.position: held for one, held in zip(records, holds, strict=True)}
         repaired = sum(held and marked for held, (_, marked) in zip(holds, counted, strict=True))
-        return still_missed(reading.parts(check, records, hit), view.records, repaired, level)
+        return still_missed(reading.parts(check, records, hit), repaired, level)
 
     twice = [one for one in records if one.read_twice]
     agreed = agreement([(list(one.missed), list(one.added)) for one in twice])

@@ -1,18 +1,20 @@
 """Draw a spot check: which records, from which parts, in which order, and what stood marked in them before.
 
-The parts follow the order of the detector's risk, a number that nobody chose; records of a part, the order of reading
-and the part for a second reader come from the operating system's entropy, so that nobody picks them.
+It is drawn from all records. Those that somebody read before are parts of their own, in proportion to how many they
+are: reading is a press of a key, and what it overlooked shows in a second look alone. The parts follow the order of
+the detector's risk, a number that nobody chose; records of a part, the order of reading and the part for a second
+reader come from the operating system's entropy, so that nobody picks them.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, func, select, update
 
 from engine.errors import RefusedError, UserError
-from engine.pii.decide.missed import parts_of, shares_of
+from engine.pii.decide.missed import strata
 from engine.pii.spans import canonical_label
 from engine.store.audit import now
 from engine.store.database.dialect import one_of
@@ -20,53 +22,45 @@ from engine.store.database.schema import corpora, decisions, record_index, spans
 from engine.store.review import chained as decided
 from engine.store.review.marks import watched
 from engine.store.review.spans import CHUNK
-from engine.store.review.spot import chained
+from engine.store.review.spot import chained, looks
 from engine.store.review.spot.views import Drawable
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row
 
-LEAST_UNREAD = 200
-"""Unread records below which a spot check is drawn from all: presets ask for up to 190."""
 Before = list[tuple[int, int, str, str]]  # start, end, label, identifier type of each place that goes
 
 
-def drawable(connection: Connection, corpus_id: str) -> Drawable:
-    """Return what a new spot check could be drawn from: records that nobody read, or all where few of them are left.
-
-    Reading is a press of a key, and from a handful that is left nothing would be learned about the rest.
-    """
+def drawable(connection: Connection, corpus_id: str, marks_of: Callable[[str], bytes]) -> Drawable:
+    """Return what a new spot check could be drawn from; `marks_of`: see `looks.elsewhere`."""
     corpus_row(connection, corpus_id)
     mine = record_index.c.corpus_id == corpus_id
-    query = select(func.count(), func.count().filter(record_index.c.reviewed.is_(False))).where(mine)
-    records, unread = (int(n) for n in connection.execute(query).one())
-    look = connection.execute(select(func.max(spot_checks.c.look)).where(spot_checks.c.corpus_id == corpus_id)).scalar()
-    again = unread < min(records, LEAST_UNREAD)
-    return Drawable(records, records if again else unread, again, int(look or 0) + 1)
+    query = select(func.count(), func.count().filter(record_index.c.reviewed.is_(True))).where(mine)
+    records, read = (int(n) for n in connection.execute(query).one())
+    own, other = looks.own(connection, corpus_id), looks.elsewhere(connection, corpus_id, marks_of)
+    return Drawable(records, read, max(own, other) + 1, bool(other))
 
 
-def draw(session: Session, connection: Connection, corpus_id: str, count: int, twice: int, look: int | None) -> str:
+def draw(
+    session: Session, connection: Connection, corpus_id: str, count: int, twice: int, look: int | None,
+    marks_of: Callable[[str], bytes],
+) -> str:  # fmt: skip
     """Draw a spot check inside the caller's transaction and return its id; see `SpotChecks.draw`."""
-    found = drawable(connection, corpus_id)
+    found = drawable(connection, corpus_id, marks_of)
     if corpus_row(connection, corpus_id).span_source is None:
         raise UserError("Look for identifiers first: a spot check finds out what was missed.")
     if look is not None and look != found.look:
-        raise RefusedError("Somebody drew a spot check of this corpus meanwhile. Look at it before you draw another.")
-    if not found.drawn_from:
+        raise RefusedError("Somebody drew a spot check of these texts meanwhile. Look at it before you draw another.")
+    if not found.records:
         raise UserError("This corpus has no record to draw.")
     if count < 1:
         raise UserError(f"count: draw at least one record, not {count}")
     if not 0 <= twice <= count:
         raise UserError(f"twice: must lie between 0 and the number of records drawn, is {twice}")
-    count = min(count, found.drawn_from)
-    positions = _by_risk(connection, corpus_id, unread=not found.again)
-    sizes = parts_of(len(positions), count)
+    unread, read = (_by_risk(connection, corpus_id, reviewed=reviewed) for reviewed in (False, True))
+    sizes, shares = strata((len(unread), len(read)), count)
     chance = secrets.SystemRandom()
-    chosen: list[tuple[int, int]] = []  # position, part
-    begin = 0
-    for part, (size, share) in enumerate(zip(sizes, shares_of(sizes, count), strict=True)):
-        chosen += [(position, part) for position in chance.sample(positions[begin : begin + size], share)]
-        begin += size
-    chance.shuffle(chosen)
+    chosen = _chosen(chance, [*unread, *read], sizes, shares)
+    opened = sorted({position for position, _ in chosen} & set(read))
     second = set(chance.sample(range(len(chosen)), min(twice, len(chosen))))
     before = standing(connection, corpus_id, [position for position, _ in chosen])
     check_id = new_id("k")
@@ -74,7 +68,8 @@ def draw(session: Session, connection: Connection, corpus_id: str, count: int, t
     connection.execute(
         spot_checks.insert().values(
             id=check_id, corpus_id=corpus_id, look=found.look, at=now(), actor=session.actor, records=found.records,
-            parts=sizes, again=found.again, after=int(latest or 0), marks=marks(connection, corpus_id),
+            parts=sizes, again=bool(read), read_before=len(read), after=int(latest or 0),
+            marks=marks(connection, corpus_id),
         )
     )  # fmt: skip
     connection.execute(
@@ -87,12 +82,15 @@ def draw(session: Session, connection: Connection, corpus_id: str, count: int, t
             for place, (position, part) in enumerate(chosen)
         ],
     )  # fmt: skip
-    if found.again:
-        _open_again(session, connection, corpus_id, [position for position, _ in chosen])
+    if opened:
+        _open_again(session, connection, corpus_id, opened)
+    mine = marks_of(corpus_id)
+    looks.keep(connection, check_id, corpus_id, found.look, mine)
     session.write_audit(
         connection, chained.DRAWN, check_id, corpus=corpus_id, look=found.look, drawn=len(chosen),
-        drawn_from=found.drawn_from, twice=len(second), parts=len(sizes), again=found.again,
+        drawn_from=found.records, twice=len(second), parts=len(sizes), again=len(opened), read_before=len(read),
         row=chained.of_check(connection, session.key, check_id),
+        marks=chained.of_marks(session.key, corpus_id, found.look, mine),
     )  # fmt: skip
     return check_id
 
@@ -120,10 +118,23 @@ def standing(connection: Connection, corpus_id: str, positions: Sequence[int]) -
     return found
 
 
-def _by_risk(connection: Connection, corpus_id: str, *, unread: bool) -> list[int]:
-    query = select(record_index.c.position).where(record_index.c.corpus_id == corpus_id)
-    if unread:
-        query = query.where(record_index.c.reviewed.is_(False))
+def _chosen(
+    chance: secrets.SystemRandom, positions: Sequence[int], sizes: Sequence[int], shares: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return (position, part) of what is drawn from parts that follow each other in `positions`, in random order."""
+    found: list[tuple[int, int]] = []
+    begin = 0
+    for part, (size, share) in enumerate(zip(sizes, shares, strict=True)):
+        found += [(position, part) for position in chance.sample(positions[begin : begin + size], share)]
+        begin += size
+    chance.shuffle(found)
+    return found
+
+
+def _by_risk(connection: Connection, corpus_id: str, *, reviewed: bool) -> list[int]:
+    query = select(record_index.c.position).where(
+        record_index.c.corpus_id == corpus_id, record_index.c.reviewed.is_(reviewed)
+    )
     return list(connection.execute(query.order_by(record_index.c.hazard.desc(), record_index.c.position)).scalars())
 
 

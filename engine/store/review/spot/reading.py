@@ -28,6 +28,10 @@ REJECTED = (
     "After the sample was drawn it was decided, outside of it, that something stays which went before, or a decision "
     "that something goes was taken back. Draw another."
 )
+PARTLY = (
+    "It was drawn from records that nobody had read, so it says nothing of what an earlier reading of the others "
+    "overlooked. Draw another."
+)
 KINDS = ("direct", "quasi")
 
 
@@ -175,6 +179,15 @@ def seen(connection: Connection, check: AnyRow) -> list[Seen]:
     return list(found.values())
 
 
+def again(check: AnyRow, records: Iterable[Seen]) -> int:
+    """Return how many records of a spot check had been read before it was drawn: those of its last parts."""
+    left, first = check.read_before or 0, len(check.parts)
+    while left > 0 and first > 0:
+        first -= 1
+        left -= int(check.parts[first])
+    return sum(one.part >= first for one in records)
+
+
 def parts(check: AnyRow, records: Iterable[Seen], hit: Mapping[int, bool]) -> list[Part]:
     """Return the parts of a spot check; `hit`: position of a record to whether something was missed in it."""
     sizes = [int(size) for size in check.parts]
@@ -191,6 +204,8 @@ def stale(connection: Connection, check: AnyRow, positions: Sequence[int]) -> st
     What was marked elsewhere since makes less stay than the sample says, which its upper end covers. What was decided
     to stay, or a decision taken back, makes more stay.
     """
+    if sum(check.parts) < check.records:
+        return PARTLY
     if marks(connection, check.corpus_id) != list(check.marks):
         return AGAIN
     mine, inside = decisions.c.corpus_id == check.corpus_id, set(positions)

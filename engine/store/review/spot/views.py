@@ -15,8 +15,10 @@ class SpotCheck:
     """A spot check of a corpus.
 
     Attributes:
-        look: 1 for the corpus' first. at, actor: when and by whom it was drawn.
-        records: of the corpus. drawn_from: records it was drawn from. again: these had been read before.
+        look: 1 for the first of these records, in whatever corpus. at, actor: when and by whom it was drawn.
+        records: of the corpus. drawn_from: records it was drawn from, all but in a sample of an earlier edition.
+        read_before: records of the corpus that somebody had read then. again: records of the sample among these, which
+            are read once more.
         drawn, read: records of the sample, and those read to the end since. twice, read_twice: those that a second
             person reads too, and has read.
         disagreements: identifiers that one reader alone found, or that were taken back, and nobody settled.
@@ -29,7 +31,8 @@ class SpotCheck:
     actor: str
     records: int
     drawn_from: int
-    again: bool
+    read_before: int
+    again: int
     drawn: int
     read: int
     twice: int
@@ -66,12 +69,21 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Drawable:
-    """What a new spot check has to draw from: records of the corpus, those in question, read before or not."""
+    """What a new spot check has to draw from: records of the corpus, and those of them that somebody read.
+
+    look: which one it would be, of these records in whatever corpus. elsewhere: the same records were drawn from in
+    another corpus, which counts.
+    """
 
     records: int
-    drawn_from: int
-    again: bool
+    read_before: int
     look: int
+    elsewhere: bool = False
+
+    @property
+    def groups(self) -> tuple[int, int]:
+        """Records that nobody read, and those that somebody did; see `engine.pii.decide.missed.strata`."""
+        return self.records - self.read_before, self.read_before
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from engine.store.review.spot.views import Estimate
 if TYPE_CHECKING:
     from engine.pii.decide.missed import Rate
 
+SAW_ALL = "whoever read the sample overlooked nothing in it"  # what the interval takes as given
 NOTHING_COMMON = "The two found no identifier in common, so nothing is known of those that neither saw."
 
 
@@ -18,9 +19,10 @@ def sentences(found: Estimate) -> tuple[str, ...]:
 
     check = found.check
     drawn = (
-        f"Spot check {check.look} of {check.at[:10]}: {check.drawn:,} of {check.drawn_from:,} records, drawn at random"
-        f"{' and read again' if check.again else ''}."
+        f"Spot check {check.look} of {check.at[:10]}: {check.drawn:,} of {check.drawn_from:,} records, drawn at random."
     )
+    if check.again:
+        drawn += f" {check.again:,} of them, from the {check.read_before:,} that had been read before, are read again."
     if check.stale:
         return drawn, f"It is out of date. {check.stale}"
     if found.why or found.direct is None or found.quasi is None:
@@ -41,8 +43,9 @@ def sentences(found: Estimate) -> tuple[str, ...]:
     elif found.agreement is not None and found.agreement.first + found.agreement.second:
         said.append(NOTHING_COMMON)
     said.append(
-        "A record counts once, however much was missed in it. What a reader overlooked is not in these numbers, and "
-        "records that were read before count as settled."
+        "A record counts once, however much was missed in it. The interval is for chance in drawing: what a reader of "
+        "the sample overlooked is not in these numbers, and makes more stay than they say. "
+        "Records that were read before are drawn like the others: what that reading overlooked shows in a second look."
     )
     return tuple(said)
 
@@ -51,6 +54,6 @@ def rate_words(what: str, rate: Rate) -> str:
     """Return a rate with its interval in words."""
     return (
         f"Records that still hold {what} which nobody marked, per 1,000 records: {rate.value:.1f} ({rate.low:.1f} to "
-        f"{rate.high:.1f}, {100 * rate.level:.4g}% interval; something had been missed in {rate.hit:,} of "
+        f"{rate.high:.1f}, {100 * rate.level:.4g}% interval if {SAW_ALL}; something had been missed in {rate.hit:,} of "
         f"{rate.read:,} records read)."
     )

@@ -4,46 +4,33 @@ Who writes the same texts as a new run, or deletes the run and makes it again, w
 leaves keyed marks of the texts that it was drawn from, in a table that outlives the run; texts are compared in their
 folded form, and two runs count as the same texts from a tenth of the smaller one on.
 
-Privacy posture: eight bytes of HMAC-SHA256 under the workspace key for a text; no text.
+Privacy posture: see `engine.store.text_marks`.
 """
 
 from __future__ import annotations
 
-import hmac
-import struct
 from collections.abc import Iterable
 
 from sqlalchemy import Connection, func, select
 
 from engine.corpus.text.folding import folded
+from engine.store import text_marks
 from engine.store.audit import now
 from engine.store.database.schema import intruder_looks, intruder_trials, synthetic
 from engine.store.rows import AnyRow
 from engine.store.runs.intruder.reading import spread
 
 MOST = 20_000  # marks kept of a trial: the smallest, which are a random sample of the texts
-SAME = 0.1  # of the texts of the smaller run
 
 
 def marks(key: bytes, texts: Iterable[str]) -> bytes:
     """Return the marks of texts, in order, each once."""
-    words = {folded(text) for text in texts} - {""}
-    found = {hmac.digest(key, b"intruder-look\0" + one.encode("utf-8", "replace"), "sha256")[:8] for one in words}
-    return b"".join(sorted(found)[:MOST])
+    return text_marks.marks(key, b"intruder-look", {folded(text) for text in texts}, MOST)
 
 
 def alike(one: bytes, other: bytes) -> bool:
     """Return whether two sets of marks are of the same texts, by what they share of the smaller one."""
-    first, second = _split(one), _split(other)
-    ends = [max(found) for found in (first, second) if len(found) >= MOST]
-    if ends:
-        first, second = ({mark for mark in found if mark <= min(ends)} for found in (first, second))
-    smaller = min(len(first), len(second))
-    return bool(smaller) and len(first & second) >= SAME * smaller
-
-
-def _split(found: bytes) -> set[int]:
-    return set(struct.unpack(f">{len(found) // 8}Q", found))
+    return text_marks.alike(one, other, MOST)
 
 
 def others(connection: Connection, run_id: str) -> list[AnyRow]:
