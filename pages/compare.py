@@ -105,7 +105,7 @@ with loading.waiting(loading.BOX):  # the comparison tests record by record, whi
     table = compare_table.without_private(workspace.examinations.compare(chosen), nothing, chosen)
 attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in chosen}
 letters = compare_table.letters(chosen)
-st.markdown(plain(compare_overview.leaks_found(letters, shown, findings, attacks)))
+compare_overview.draw_leaks(letters, shown, findings, attacks)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 if view == "Side by side":

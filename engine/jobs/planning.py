@@ -169,6 +169,8 @@ class Planning:
             found = self.models.marks_used(method.spec, values, model)
         except UserError as error:
             return claim, [] if "generator" in method.spec.needs and not self._knows(model) else [str(error)]
+        if not found:
+            return claim, []
         blockers = self.models.mark_blockers(method.spec.title, claim, corpus_id, found)
         return (claim if blockers or claim.pending else self.models.with_marks(claim, corpus_id, found)), blockers
 

@@ -47,7 +47,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     st.markdown(plain(figure.takeaway))
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     called_by = {run_id: f"{one.number} {one.title}" for run_id, one in numbers.items()}
-    st.markdown(plain(overview.leaks_found(called_by, runs, findings, attacks)))
+    overview.draw_leaks(called_by, runs, findings, attacks)
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},

@@ -13,7 +13,7 @@ from engine import MEASURES, Finding, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
-from pages._ui.texts import count_of, method_name
+from pages._ui.texts import count_of, method_name, plain
 
 if TYPE_CHECKING:
     from engine.figures.board import BoardRun
@@ -146,11 +146,11 @@ def uses(findings: Sequence[Finding]) -> str:
     return ", ".join(f"{marks.count(mark)} {word}" for mark, word in SUITED.items() if mark in marks)
 
 
-def leaks_found(
+def draw_leaks(
     names: Mapping[str, str], runs: Mapping[str, engine.RunSummary], findings: Mapping[str, Sequence[Finding]],
     attacks: Mapping[str, pd.DataFrame | None],
-) -> str:  # fmt: skip
-    """Return what the sentences of Privacy call a leak, run by run.
+) -> None:  # fmt: skip
+    """Say what the sentences of Privacy call a leak, run by run.
 
     Args:
         names: run id -> how it is called here. attacks: each run's table of attacks.
@@ -161,7 +161,7 @@ def leaks_found(
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
         said.append(f"{name} {len(titles)} ({what})" if titles else f"{name} none")
-    return f"Leaks found, as Privacy says: {'; '.join(said)}."
+    st.markdown(plain(f"Leaks found, as Privacy says: {'; '.join(said)}."))
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:
