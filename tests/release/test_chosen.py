@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.release.policy.audience import audience
 from engine.release.policy.gate import Chosen, evaluate
-from engine.release.policy.policy import CHOSEN, get_policy
+from engine.release.policy.policy import CHOSEN, get_policy, policies
 from tests.release.test_gate import GOOD, WHOLE, good_findings
 
 
@@ -47,3 +48,10 @@ def test_it_is_asked_where_findings_have_limits_and_the_risk_of_each_record_is_k
         "exploratory": False, "internal": True, "public": True, "proof": False,
     }  # fmt: skip
     assert line(None) is None
+
+
+def test_to_whom_a_text_may_go_does_not_hang_on_what_is_approved_so_far():
+    riskier = Chosen(1, 100, 0.9, 0.1, 0.1)
+    facts = replace(GOOD, chosen=riskier)
+    assert line(riskier).passed is False
+    assert audience(policies(), good_findings(), facts).policy.id == "public"

@@ -37,7 +37,7 @@ def audience(policies: Sequence[Policy], findings: Iterable[Finding], facts: Gat
     decided = replace(
         facts, approved=max(1, facts.approved + facts.rejected + facts.pending), rejected=0, pending=0,
         originals=None if facts.originals is None else 0,
-        actor=NOBODY, signed_off_by=SOMEBODY,
+        chosen=None, actor=NOBODY, signed_off_by=SOMEBODY,
     )  # fmt: skip
     wider: Policy | None = None
     missing: tuple[RuleVerdict, ...] = ()
