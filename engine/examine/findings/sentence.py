@@ -21,6 +21,7 @@ class Sentence:
     Args:
         brief: the same in one short line; empty where `text` is one already.
         nothing: of an unsure one: nothing beyond chance was seen, and its text says what the size cannot exclude.
+        look: of an unsure one: no number tells whether it is chance, so a person has to look at it.
     """
 
     text: str  # names one number, or one beside what chance gives
@@ -29,3 +30,4 @@ class Sentence:
     more: str = ""  # whole sentences in small print, one number a line: the other numbers
     brief: str = ""
     nothing: bool = False
+    look: bool = False

@@ -234,7 +234,7 @@ def _of_one_person(findings: Sequence[Finding]) -> list[Sentence]:
     return [Sentence(
         f"Identifiers of one person alone: {count:,} of {among:,} full names, numbers and addresses {says} in the text "
         f"in full{beside}. Look at them under Leaks: no share tells whether a single one is chance.",
-        "unsure", ALONE, f"{'It is' if count == 1 else 'They are'} in {texts:,} synthetic {records}.",
+        "unsure", ALONE, f"{'It is' if count == 1 else 'They are'} in {texts:,} synthetic {records}.", look=True,
     )]  # fmt: skip
 
 
@@ -310,12 +310,17 @@ def _details(findings: Sequence[Finding]) -> list[Sentence]:
 
 
 def ranked(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return what is serious first: a broken claim, then leaks, what cannot be told, the rest; the claim comes last."""
+    """Return what is serious first: a broken claim, leaks, what a person has to look at, what cannot be told, the rest.
+
+    The claim comes last.
+    """
 
     def place(sentence: Sentence) -> int:
         if sentence.finding == "guarantee":
-            return 0 if sentence.level == "leak" else 5
-        return {"leak": 1, "slight": 2, "unsure": 2, "unknown": 3}.get(sentence.level, 4)
+            return 0 if sentence.level == "leak" else 6
+        if sentence.look:
+            return 2
+        return {"leak": 1, "slight": 3, "unsure": 3, "unknown": 4}.get(sentence.level, 5)
 
     return sorted(sentences, key=place)
 

@@ -31,6 +31,7 @@ LEVELS: dict[str, tuple[str, str, str]] = {
 EXCESS = "_excess"
 ABOVE = "train above holdout"  # what a rule on a difference is held against
 BROKEN = (":material/gpp_bad:", "proof contradicted", "red")
+LOOK = (":material/visibility:", "look", "orange")  # no number tells: a person has to
 NONE_SEEN = (
     ":material/search_off:",
     "not above chance in so few",
@@ -71,6 +72,8 @@ def badge(sentence: Sentence) -> tuple[str, str, str]:
     """Return the icon, word and colour of a sentence."""
     if sentence.finding == "guarantee" and sentence.level == "leak":
         return BROKEN
+    if sentence.look:
+        return LOOK
     return NONE_SEEN if sentence.nothing else LEVELS[sentence.level]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import Sentence
 from engine.examine.examination import ExamineInput
-from engine.examine.findings.verdict import privacy_verdict
+from engine.examine.findings.verdict import privacy_verdict, ranked
 from engine.examine.prepare import prepare
 from engine.examine.values.entities import index_entities
 from engine.examine.values.strict import examine_strict
@@ -118,6 +118,8 @@ def test_a_full_name_or_number_of_one_person_alone_is_said_however_few_they_are(
         "2 of 59 full names, numbers and addresses stand in the text in full; of 59 such identifiers" in said[1].text
     )  # one name is in both parts
     assert said[1].more == "They are in 3 synthetic records."
+    assert said[1].look
+    assert [one.finding for one in ranked(said)] == [said[1].finding, said[0].finding], "a person looks at it first"
 
 
 def test_a_name_in_text_that_no_record_went_into_is_chance_and_said_to_be() -> None:
