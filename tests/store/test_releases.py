@@ -7,6 +7,7 @@ import zipfile
 
 import pandas as pd
 import pytest
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from engine.dp.guarantee import Guarantee
@@ -15,6 +16,7 @@ from engine.release import verify
 from engine.release.bundle.signing import make_key
 from engine.store import restore
 from engine.store.database.schema import revocations, seen_outputs
+from engine.store.logs.check import check_logs
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
@@ -258,6 +260,25 @@ def test_the_filter_around_a_method_makes_no_other_look_of_it(store, corpus, fir
     masked = [f"{text} [NAME]" for text in TEXTS]
     assert not unmeasured(store, proven(store, corpus, masked, seed=5, method=other))
     assert unmeasured(store, proven(store, corpus, masked, seed=6, method=other))
+
+
+@pytest.mark.parametrize("method", ["public", "filter:public"])
+def test_a_deletion_keeps_of_an_examined_run_what_its_line_tells_of(store, corpus, method):
+    """An earlier edition kept one seed of it; a second, kept when it goes, would be a row that no line tells of."""
+    best = proven(store, corpus, TEXTS, seed=5, method=method)
+    examine(store, best, [])
+
+    def kept():
+        with store.session.db.read() as connection:
+            return sorted(
+                connection.execute(select(seen_outputs.c.digest).where(seen_outputs.c.run_id == best)).scalars()
+            )
+
+    before = kept()
+    assert sum(one.startswith("seed ") for one in before) == 1
+    store.runs.delete(best)
+    assert kept() == before
+    assert check_logs(store.path).broken == ()
 
 
 @pytest.mark.parametrize("how", ["restored", "copied"])

@@ -243,7 +243,13 @@ def _as_measured(chosen: Chosen) -> RuleVerdict:
     ok = chosen.risk <= chosen.most + 1e-9
     remedy = "Reject the riskiest of the approved records; the list of records names them first."
     return fact_line(
-        CHOSEN, "What leaves is no riskier than what was measured", ok, said, remedy, chosen.most, chosen.risk
+        CHOSEN,
+        "What leaves is no riskier than what was measured",
+        ok,
+        said,
+        remedy,
+        round(chosen.most, 6),
+        round(chosen.risk, 6),
     )
 
 

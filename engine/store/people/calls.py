@@ -79,13 +79,15 @@ CALLS: dict[str, dict[str, Right]] = {
     )
     | _each(REVIEW, "accept_same decide decide_alike mark_reviewed set_note take undo")
     | _each(MANAGE, "set_detector_settings use_gold"),
-    "runs": _each(READ, "all approval_counts get highest_approved_risk lowest_pending_risk notes pending_below script")
+    "runs": _each(
+        READ, "all approval_counts get highest_approved_risk lowest_pending_risk notes pending_below risks script"
+    )
     | _each(REVEAL, "diagnostics lineage synthetic synthetic_frame")
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),
     "settings": _each(READ, "get language named set_language") | _each(MANAGE, "change set set_actor"),
     "signatures": _each(READ, "of") | _each(APPROVE, "sign"),
-    "spot_checks": _each(READ, "drawable estimate high_if_clean latest needed")
+    "spot_checks": _each(READ, "at_a_glance drawable estimate high_if_clean latest needed")
     | _each(REVEAL, "differences next_for_second order")
     | _each(REVIEW, "draw finish mark settle unmark"),
     "studies": _each(READ, "all blockers needs runs")

@@ -47,7 +47,7 @@ def look(connection: Connection, key: bytes, run_id: str) -> None:
 
     Of an examination that was stopped a part may be left; from then on the run counts as examined (`looked_at`).
     """
-    found = _digests(connection, key, run_id) | _seeds(connection, key, run_id)
+    found = _digests(connection, key, run_id) | _seeds(connection, key, run_id, alike=False)
     rows = [{"run_id": run_id, "digest": digest} for digest in found]
     for begin in range(0, len(rows), _PART):
         part = insert(connection, seen_outputs).values(rows[begin : begin + _PART])
@@ -111,14 +111,19 @@ def _digests(connection: Connection, key: bytes, run_id: str) -> set[str]:
             for text in texts}  # fmt: skip
 
 
-def _seeds(connection: Connection, key: bytes, run_id: str) -> set[str]:
-    """Return digests of method and seed of a run with a statement that draws no noise, nothing for others."""
+def _seeds(connection: Connection, key: bytes, run_id: str, *, alike: bool = True) -> set[str]:
+    """Return digests of method and seed of a run with a statement that draws no noise, nothing for others.
+
+    alike: those of the method with and without the filter too, to compare with. What is kept is one, that of the method
+    as it is called: the line about an examination tells of what was kept then, and a deletion must keep the same.
+    """
     row = connection.execute(select(runs.c.method, runs.c.seed, runs.c.guarantee).where(runs.c.id == run_id)).one()
     claim = Guarantee.from_dict(row.guarantee)
     if claim.kind != "dp" or not claim.noiseless:
         return set()
     method = row.method.removeprefix(_FILTER)
-    said = (f"seed\0{name}\0{row.seed}" for name in (method, _FILTER + method))  # either, as it may have been kept
+    names = (method, _FILTER + method) if alike else (row.method,)
+    said = (f"seed\0{name}\0{row.seed}" for name in names)
     return {_SEED + hmac.new(key, one.encode(), "sha256").hexdigest()[:32] for one in said}
 
 

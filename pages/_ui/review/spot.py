@@ -35,8 +35,8 @@ def line(workspace: engine.Workspace, corpus_id: str) -> None:
 def _line(workspace: engine.Workspace, corpus_id: str) -> str:
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
-        given, needed = workspace.spot_checks.drawable(corpus_id), workspace.spot_checks.needed(corpus_id, TARGETS[1])
-        if needed >= given.records:  # so few texts that a sample is all of them
+        needed, records = workspace.spot_checks.at_a_glance(corpus_id, TARGETS[1])
+        if needed >= records:  # so few texts that a sample is all of them
             return tr("How much is missed once you have read them? A random sample tells.")
         return trn(
             "You need not read all: {n} text drawn at random tells how much is missed.",

@@ -216,6 +216,21 @@ def test_the_same_texts_imported_anew_do_not_start_at_the_first_look(store):
     assert not any(b"etter" in bytes(one) for one in kept)
 
 
+def test_a_corpus_whose_texts_cannot_be_read_counts_as_the_same_records_and_stops_nobody(store):
+    first = imported(store, 60)
+    store.spot_checks.draw(first.id, 30)
+    edited(store, "DELETE FROM spot_looks")
+    mapping = ColumnMapping(text="text", record_id="id", spans="spans")
+    other = store.corpora.import_table(letters(600).iloc[400:], mapping, name="Other", unit="record")
+    assert store.spot_checks.drawable(other.id).look == 1
+    for table in (store.path / "corpora" / first.id).glob("*.parquet"):
+        table.unlink()
+    again = Store(store.path, actor="Ada")
+    assert again.spot_checks.drawable(other.id).look == 2
+    assert again.spot_checks.at_a_glance(other.id, 20.0)[1] == 200
+    again.close()
+
+
 def test_a_check_of_an_earlier_edition_counts_as_long_as_its_corpus_is_here(store):
     first = imported(store, 60)
     store.spot_checks.draw(first.id, 30)

@@ -49,6 +49,17 @@ class SpotChecks:
         found = self.drawable(corpus_id)
         return needed(found.groups, target, level_of(found.look))
 
+    def at_a_glance(self, corpus_id: str, target: float) -> tuple[int, int]:
+        """Return about how many records a spot check needs (see `needed`), and how many there are.
+
+        It reads no text: looks at the same records in another corpus are not counted.
+        """
+        from engine.pii.decide.missed import level_of, needed
+
+        with self.session.db.read() as connection:
+            found = draw.drawable(connection, corpus_id, None)
+        return needed(found.groups, target, level_of(found.look)), found.records
+
     def draw(self, corpus_id: str, count: int, *, twice: int = 0, look: int | None = None) -> SpotCheck:
         """Draw records at random to be read to the end.
 

@@ -30,13 +30,17 @@ from engine.store.summaries import corpus_row
 Before = list[tuple[int, int, str, str]]  # start, end, label, identifier type of each place that goes
 
 
-def drawable(connection: Connection, corpus_id: str, marks_of: Callable[[str], bytes]) -> Drawable:
-    """Return what a new spot check could be drawn from; `marks_of`: see `looks.elsewhere`."""
+def drawable(connection: Connection, corpus_id: str, marks_of: Callable[[str], bytes] | None) -> Drawable:
+    """Return what a new spot check could be drawn from.
+
+    marks_of: see `looks.elsewhere`; None: at a glance, looks at the same records in another corpus are not counted.
+    """
     corpus_row(connection, corpus_id)
     mine = record_index.c.corpus_id == corpus_id
     query = select(func.count(), func.count().filter(record_index.c.reviewed.is_(True))).where(mine)
     records, read = (int(n) for n in connection.execute(query).one())
-    own, other = looks.own(connection, corpus_id), looks.elsewhere(connection, corpus_id, marks_of)
+    own = looks.own(connection, corpus_id)
+    other = looks.elsewhere(connection, corpus_id, marks_of) if marks_of else 0
     return Drawable(records, read, max(own, other) + 1, bool(other))
 
 

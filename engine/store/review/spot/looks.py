@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection, func, select
 
+from engine.errors import StorageError
 from engine.store import text_marks
 from engine.store.audit import now
 from engine.store.database.schema import spot_checks, spot_looks
@@ -46,11 +47,14 @@ def elsewhere(connection: Connection, corpus_id: str, marks_of: Callable[[str], 
     unmarked = select(spot_checks.c.look, spot_checks.c.corpus_id).where(
         spot_checks.c.corpus_id != corpus_id, spot_checks.c.id.not_in(select(spot_looks.c.check_id))
     )
-    tried += [(int(look), marks_of(other)) for look, other in connection.execute(unmarked)]
-    if not tried:
-        return 0
-    mine = marks_of(corpus_id)
-    return max((look for look, found in tried if text_marks.alike(mine, found, MOST)), default=0)
+    unknown = []
+    for look, other in connection.execute(unmarked):
+        try:
+            tried.append((int(look), marks_of(other)))
+        except StorageError:  # its texts cannot be read, so nobody can tell that they are others
+            unknown.append(int(look))
+    mine = marks_of(corpus_id) if tried else b""
+    return max((*unknown, *(look for look, found in tried if text_marks.alike(mine, found, MOST))), default=0)
 
 
 def keep(connection: Connection, check_id: str, corpus_id: str, look: int, found: bytes) -> None:
