@@ -116,7 +116,11 @@ def choose(
             if first in NEARER and _weak(drafts, one):
                 short = f"{short} {tr(NEARER[first])}"
             st.caption(
-                tr("**None of these works well for so few people; least weak: {name}.** {why}", name=name, why=short)
+                tr(
+                    "**Least weak here: {name}.** None of these works well for so few people. {why}",
+                    name=name,
+                    why=short,
+                )
                 if _weak(drafts, one)
                 else tr("**Recommended: {name}.** {why}", name=name, why=short)
             )
