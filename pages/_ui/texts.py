@@ -174,10 +174,11 @@ def number(value: float | int | None, digits: int = 2) -> str:
 
 
 def share(value: float | None, digits: int = 1) -> str:
-    """Return a fraction of one as percent."""
+    """Return a fraction of one as percent; less than all is never said to be all."""
     if value is None or math.isnan(value):
         return "–"
-    return localised(f"{100 * value:.{digits}f}%")
+    most = 100.0 if value >= 1.0 - 1e-12 else 100.0 - 10.0**-digits
+    return localised(f"{min(most, 100 * value) if value <= 1.0 else 100 * value:.{digits}f}%")
 
 
 def decimal(value: float, digits: int) -> str:

@@ -298,3 +298,12 @@ def test_the_glossary_goes_by_the_alphabet_of_what_is_shown(monkeypatch, languag
     assert (shown[0], [term for term in shown if term[0] in "δε"]) == (first, signs)
     plain = [re.sub(r"^[δε] \(", "", term).casefold().translate(str.maketrans("äöü", "aou")) for term in shown]
     assert plain == sorted(plain)
+
+
+def test_less_than_all_is_not_said_to_be_all():
+    from pages._ui.texts import share
+
+    assert [share(value, 0) for value in (1.0, 0.9966, 0.994, 0.3, 0.0, 1.25)] == [
+        "100%", "99%", "99%", "30%", "0%", "125%",
+    ]  # fmt: skip
+    assert (share(0.99996), share(0.9996), share(1.0 - 1e-15)) == ("99.9%", "99.9%", "100.0%")
