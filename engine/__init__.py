@@ -111,7 +111,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "SYSTEM_TEMPLATE": ("engine.models.prompts.templates", "SYSTEM"),
     "Scores": ("engine.methods.rpsg.filters", "Scores"),
     "SelfTest": ("engine.store.model_settings", "SelfTest"),
-    "Sentence": ("engine.examine.findings.verdict", "Sentence"),
+    "Sentence": ("engine.examine.findings.sentence", "Sentence"),
     "Sheet": ("engine.store.views", "Sheet"),
     "SignalVerdict": ("engine.methods.advice.verdict", "SignalVerdict"),
     "SpanView": ("engine.store.views", "SpanView"),
@@ -176,8 +176,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
-    "stands_out": ("engine.examine.findings.verdict", "stands_out"),
-    "too_wide": ("engine.examine.findings.verdict", "too_wide"),
+    "stands_out": ("engine.examine.findings.levels", "stands_out"),
+    "too_wide": ("engine.examine.findings.levels", "too_wide"),
     "propose": ("engine.release.wizard", "propose"),
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
     "read_steps": ("engine.store.review.desk.steps", "read_steps"),
@@ -247,9 +247,11 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
+    from engine.examine.findings.levels import stands_out, too_wide
     from engine.examine.findings.part import LISTED as LEAKS_LISTED
+    from engine.examine.findings.sentence import Sentence
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, tells_nothing, use_table
-    from engine.examine.findings.verdict import Sentence, privacy_verdict, stands_out, too_wide
+    from engine.examine.findings.verdict import privacy_verdict
     from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES, TOPICS
     from engine.examine.measures import show as show_measure

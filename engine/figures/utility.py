@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -69,7 +70,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     plot = go.Figure()
     if rows:
         titles = [MEASURES[name].title for name, _ in rows]
-        _limits(plot)
+        if _settled(rows):
+            _limits(plot)
         bands = [100 * _spread(findings, name, loss) for name, loss in rows]
         plot.add_scatter(
             x=[0.0] * len(rows), y=titles, mode="markers", name="Real against real",
@@ -97,7 +99,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                 "width": 4,
             },
             hovertemplate=[
-                f"{100 * loss.value:.0f}% lost; {_raw(findings, name, 'train')}<extra>Synthetic</extra>"
+                f"{100 * loss.value:.0f}% lost; {_raw(findings, name, 'train')}<br>{_explained(name)}"
+                "<extra>Synthetic</extra>"
                 for name, loss in rows
             ],
         )  # fmt: skip
@@ -116,15 +119,22 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     plot.update_yaxes(autorange="reversed", type="category")
     worst = [name for name, _ in sorted(rows, key=lambda row: -row[1].value)]
     takeaway = _takeaway({name: beside_real(findings, name) for name in measured}, worst)
+    if rows and not _settled(rows):
+        takeaway = f"Too uncertain to say: every interval reaches from one verdict into another. {takeaway}"
     caveat = (
         "Left: as good as real text. Right: no better than unrelated text, or for a classifier than guessing; where "
         "unrelated text gives no measure, the share of real text's value. What lies further out is drawn at the edge. "
-        "The numbers themselves stand in tables."
+        "The numbers themselves stand in tables; hold the pointer over a dot for what it means."
     )
     without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]
     if without:
         caveat += f" Not drawn, since real text itself leaves no such way: {listed(without)}."
     return Figure(plot, takeaway, caveat, f"A dot for each of {len(rows)} measures. {takeaway}")
+
+
+def _settled(rows: Sequence[tuple[str, Loss]]) -> bool:
+    """Return whether the interval of any measure lies within one verdict, so that its limits say something."""
+    return any(loss.high <= TICK or loss.low > WARN or TICK < loss.low <= loss.high <= WARN for _, loss in rows)
 
 
 def _limits(plot: go.Figure) -> None:
@@ -146,6 +156,11 @@ def _spread(findings: Sequence[Finding], name: str, loss: Loss) -> float:
         return 0.0
     moved, half = abs(ours.value - real.value), max(real.high - real.value, real.value - real.low)
     return min(RIGHT, half * abs(loss.value) / moved) if moved else 0.0
+
+
+def _explained(name: str) -> str:
+    """Return what a measure means, broken into lines that a hover box holds."""
+    return "<br>".join(textwrap.wrap(MEASURES[name].means, 60))
 
 
 def _raw(findings: Sequence[Finding], name: str, reference: Reference) -> str:

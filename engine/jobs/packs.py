@@ -268,7 +268,7 @@ def _public_words(words: PackWords, changed: JSONObject, *, round_: bool = False
     found = [
         Listed(
             "Templates",
-            f"of the domain {words.domain}, in {LANGUAGES[words.language]}",
+            f"the program's own for {words.domain} text, in {LANGUAGES[words.language]}",
             "changed by a person here" if words.domain in changed else SHIPPED,
         )
     ]
@@ -293,7 +293,7 @@ def _public_words(words: PackWords, changed: JSONObject, *, round_: bool = False
 
 
 def _list(what: str, own: Sequence[str]) -> Listed:
-    return Listed(what, "; ".join(own), BY_PERSON) if own else Listed(what, "the domain's list", SHIPPED)
+    return Listed(what, "; ".join(own), BY_PERSON) if own else Listed(what, "the program's own list", SHIPPED)
 
 
 def _summary(row: AnyRow) -> PackSummary:

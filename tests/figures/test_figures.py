@@ -144,8 +144,12 @@ def test_an_interval_too_wide_to_tell_is_not_called_close(direction, ends, place
         for reference, span in (("train", ends), ("real", real), ("unrelated", far))
     ]
     assert beside_real(rows, "js_1gram") == place
-    takeaway = figures.utility_dots(rows, ("js_1gram",)).takeaway
-    assert takeaway.startswith(
+    figure = figures.utility_dots(rows, ("js_1gram",))
+    wide = not figure.plot.layout.shapes  # no limits are drawn where no interval lies within one
+    assert wide is figure.takeaway.startswith("Too uncertain to say: every interval reaches")
+    assert wide is (ends not in ((0.05, 0.15), (0.3, 0.4), (0.01, 0.02), (1.1, 1.2)))
+    takeaway = figure.takeaway.removeprefix("Too uncertain to say: every interval reaches from one verdict into ")
+    assert takeaway.removeprefix("another. ").startswith(
         "1 of 1 measures cannot be told from real text"
         if place == "close"
         else "None of 1 measures comes up to real text"
@@ -390,8 +394,8 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "(40.0% against 41.0%)" in first.text
     assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
     assert first.brief == (
-        "Real identifiers: a private entity in 40.0% of records against 41.0% by chance (70.0% against all that was "
-        "used)."
+        "Real identifiers: a private entity in 40.0% of records against 41.0% by chance (of 512 records on either "
+        "side)."
     )
 
 
@@ -413,7 +417,8 @@ def test_copies_are_also_judged_by_what_real_records_repeat(baseline: float, hel
     assert ("of real records that nobody used only 0.0%" in sentence.text) is (level == "leak")
     if level == "leak":
         assert sentence.brief == (
-            "Copied text: eight words in a row repeated in 10.0% of records, of real ones nobody used in 0.0%."
+            "Copied text: 10.0% of records repeat eight words in a row of all that was used; of real records that "
+            "nobody used, 0.0% do."
         )
     assert stands_out(rows, "verbatim_8gram") is (level == "leak")
 
@@ -499,6 +504,28 @@ def test_what_counts_is_drawn_in_colour_and_the_rest_in_grey_or_not_at_all() -> 
     assert few["training part, as many records as the holdout"].marker.color != every["training part"].marker.color
     alone = figures.leak_shares(rows[3:], whole=False).plot.data
     assert [trace.name for trace in alone] == ["training part", "holdout (used by nobody)"]
+
+
+def test_copies_judged_by_the_whole_part_are_drawn_with_it_and_with_real_records() -> None:
+    """The pair of the sentence is in the chart without a word of the reader's; a measure at equal size stays so."""
+    words = ("share", "lower is safer", "privacy")
+    rows = [
+        Finding("verbatim_8gram", 0.35, 0.24, 0.48, 60, "train", *words, {"equal_size_value": 0.08}),
+        Finding("verbatim_8gram", 0.05, 0.02, 0.14, 60, "holdout", *words),
+        Finding("verbatim_8gram", 0.12, 0.07, 0.20, 83, "baseline", *words),
+        Finding("elp", 0.70, 0.65, 0.75, 3000, "train", *words, {"equal_size_value": 0.40}),
+        Finding("elp", 0.41, 0.36, 0.47, 300, "holdout", *words),
+        Finding("elp", 0.90, 0.86, 0.95, 300, "baseline", *words),
+    ]
+    few = figures.leak_shares(rows, whole=False)
+    drawn = {t.name: dict(zip(t.y, t.x, strict=True)) for t in few.plot.data}
+    copies, elp = (MEASURES[name].title for name in ("verbatim_8gram", "elp"))
+    assert drawn["training part"] == {copies: pytest.approx(35.0)}
+    assert drawn["real records nobody used"] == {copies: pytest.approx(12.0)}
+    assert set(drawn["holdout (used by nobody)"]) == {copies, elp}
+    assert "stand out against all that was used" in few.takeaway
+    rows[2] = replace(rows[2], value=0.34, low=0.25, high=0.45)  # real records repeat as much: nothing to add
+    assert "training part" not in {t.name for t in figures.leak_shares(rows, whole=False).plot.data}
 
 
 def test_what_is_judged_is_what_is_drawn() -> None:

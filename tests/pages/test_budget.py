@@ -174,6 +174,20 @@ class TestPlan:
         assert not app.exception
         assert len(seeded.open().runs.all(seeded.corpus)) == before + 1
 
+    def test_a_run_that_does_not_fit_is_set_to_what_is_left_by_one_press(self, seeded, plan):
+        run_id = start(seeded, 2.0)
+        draw_one(seeded, run_id)
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public")
+        app.number_input(key=strength(seeded)).set_value(9.9).run()
+        assert app.button(key="plan.start").disabled
+        left = seeded.open().ledger.of(seeded.corpus).remaining_epsilon
+        app.button(key="plan.fit").click().run()
+        assert not app.exception
+        assert 0.01 < left < 9.9
+        assert 0.0 <= left - app.number_input(key=strength(seeded)).value < 1e-3
+        assert not [one for one in app.button if one.key == "plan.fit"], "it fits, or something else is in the way"
+
     def test_the_seed_says_that_it_never_touches_noise(self, seeded, plan):
         assert "never touches mechanism noise" in words(plan("aug-pe"), "caption")
         assert "never touches mechanism noise" not in words(plan("filter"), "caption")

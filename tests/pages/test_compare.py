@@ -439,5 +439,5 @@ def test_leaks_are_counted_as_privacy_names_them(seeded, visit):
     app = visit("compare", **{"compare.view": "Side by side", "compare.runs": chosen})
     said = next(m.value for m in app.markdown if "Leaks found" in str(m.value))
     for letter, count in expected:
-        assert f"{letter} {count or 'none'}" in said
+        assert f"{letter}: {count or 'none'}" in said
     assert "Leaks found" in words(visit("compare", **{"compare.view": "Board"}), "markdown")

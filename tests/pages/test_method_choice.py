@@ -89,6 +89,8 @@ def test_a_card_says_of_people_what_the_verdict_on_its_run_says(seeded, visit, d
         assert card["badge"] == FACES[group_of(engine.get_method(card["id"]).spec)][0] + said, card["id"]
         takes = "" if verdict.units is None else f"Needs about {verdict.units:,} people; there are {here}."
         assert card["takes"] == takes
+        proven = engine.get_method(card["id"]).spec.kind == "dp"
+        assert bool(card["signal"]) is (proven and verdict.level in ("enough", "pending", "unknown"))
         assert verdict.units is None or f"Takes about {verdict.units:,} people; here are {here}." in verdict.sentence
     assert seen & {"weak", "noise"}, "the sample is small"
     assert not [card["id"] for card in cards if "hundreds" in card["good"] or "thousands" in card["good"]]
@@ -121,6 +123,13 @@ def test_a_card_says_what_the_last_run_took(seeded, visit, decks):
     for card in (card for group in decks["plan.cards.all"]["data"]["groups"] for card in group["cards"]):
         found = lasting.last(seeded.open().runs.all(seeded.corpus), card["id"], "builtin")
         assert (f"; {lasting.last_words(found)}" in card["cost"]) if found else ("last time" not in card["cost"])
+    workspace = seeded.open()
+    again = workspace.plan.draft(
+        run.corpus_id, run.method, count=run.count, parameters=dict(run.parameters), model=run.model
+    ).plan.seconds  # fmt: skip
+    slow = replace(run, id="r-slow", seconds=7.0 * max(again, lasting.LEAST))
+    assert lasting.slower(workspace, slow) == pytest.approx(7.0 if again >= lasting.LEAST else 1.0)
+    assert lasting.times(workspace, None) == 1.0
     took = replace(run, seconds=360.0, kept=100, model="builtin")
     later = replace(took, id="r-later", created="9999", seconds=22.0, state="failed")
     assert lasting.last_words(lasting.last([took, later], run.method, "builtin")) == "last time 6 min for 100 texts"

@@ -52,13 +52,13 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool", **CHOOSE)
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()
-    assert step(app).value == "1 · What leaves"
+    assert step(app).value == "1 · Write prompts"
     app = visit("pool", **CHOOSE)
     app.button(key="pool.none.bring").click().run()
     assert step(app).value == "3 · Bring it back"
     app = visit("pool", **LEFT)
     app.button(key="pool.left.none.prompts").click().run()
-    assert step(app).value == "1 · What leaves"
+    assert step(app).value == "1 · Write prompts"
     app = visit("pool", **BACK)
     assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
     assert "Nothing has left this machine" in words(visit("pool", **LEFT))
@@ -71,7 +71,7 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
 def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_page):
     app = open_page("pool", **BACK)
     steps = [
-        f"{n} · {name}" for n, name in enumerate(("What leaves", "Run it elsewhere", "Bring it back", "Choose"), 1)
+        f"{n} · {name}" for n, name in enumerate(("Write prompts", "Run it elsewhere", "Bring it back", "Choose"), 1)
     ]
     assert step(app).options == steps == list(view.VIEWS)
     for state, (name, sentence) in zip((PROMPTS, LEFT, BACK, CHOOSE), view.STEPS, strict=True):
@@ -94,10 +94,9 @@ def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_p
 
 
 def test_what_was_measured_is_what_the_readme_says(empty, visit):
-    said, tables = (
-        words(visit("pool"), "caption"),
-        (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8"),
-    )
+    app = visit("pool")
+    said = " ".join(one.help for one in app.caption if one.help)
+    tables = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
     rows = tables[tables.index("| bioRxiv, n = 300 |") :].split("\n\n")[0].splitlines()
     assert "3,000 abstracts of arXiv" in rows[-1]
     of = {row.split("`")[1]: row.split("|") for row in rows if "`" in row}

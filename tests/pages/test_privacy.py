@@ -327,7 +327,7 @@ def test_a_rule_that_fails_by_its_interval_is_not_said_to_be_a_leak(used, equal,
     )
     corpus = SimpleNamespace(unit="source", units=123, holdout_units=19)
     found, numbers = not_shown(rule, side, corpus, SimpleNamespace(title="Internal"))  # type: ignore[arg-type]
-    expected = "For more readers (Internal) this cannot be shown either way. Set more aside." if said else ""
+    expected = "For more readers (Internal) this cannot be shown either way." if said else ""
     assert found == expected
     assert bool(said) == bool(numbers)
     assert "%" not in found
@@ -344,12 +344,12 @@ def test_privacy_and_release_name_the_same_way_out_of_a_shut_door(seeded):
     assert found.wider is not None
     side = SimpleNamespace(findings=workspace.examinations.findings(seeded.run), run=workspace.runs.get(seeded.run))
     corpus = workspace.corpora.get(side.run.corpus_id)
-    said, _ = why_not(found, side, corpus, [])  # type: ignore[arg-type]
+    reason = why_not(found, side, corpus, [])  # type: ignore[arg-type]
     gate = {line.rule: line.remedy for line in workspace.releases.gate(seeded.run, found.wider.id).rules}
     broken = [line for line in found.missing if line.passed is False and line.value is not None]
     first = next(iter(broken), found.missing[0])
     assert gate[first.rule] == first.remedy
-    assert first.remedy in said
+    assert reason.help == f"What would help: {first.remedy}"
 
 
 def test_people_beside_text_that_read_nothing_private_are_matched_by_chance():
@@ -393,17 +393,17 @@ def reason(missing, said, *, stale: bool = False):
     run = SimpleNamespace(stale=stale, examination_stale=False, guarantee=SimpleNamespace(kind="dp"))
     side = SimpleNamespace(findings=[], run=run)
     found = SimpleNamespace(wider=SimpleNamespace(title="Internal"), missing=missing)
-    return why_not(found, side, SimpleNamespace(), said)[0]  # type: ignore[arg-type]
+    return why_not(found, side, SimpleNamespace(), said)  # type: ignore[arg-type]
 
 
 def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
     unsure = Sentence("Identifiers: cannot be told.", "unsure", "pipp")
     leak = Sentence("Copied text: all of it, at length.", "leak", "verbatim_8gram", "", "Copied text: 100.0%.")
     missing = [rule("Nothing changed since the examination", False, None), rule("Copies", None, None)]
-    said = reason(missing, [unsure, leak], stale=True)
+    said = reason(missing, [unsure, leak], stale=True).said
     assert said.startswith("The worst finding: Copied text: 100.0%.")
     assert "Nothing changed" not in said
-    assert "out of date" in reason(missing, [unsure], stale=True)
+    assert "out of date" in reason(missing, [unsure], stale=True).said
 
 
 @pytest.mark.parametrize(
@@ -423,13 +423,12 @@ def test_findings_out_of_date_that_show_no_leak_are_no_verdict(stale, examinatio
 def test_a_rule_that_a_number_breaks_is_the_reason_before_one_that_was_not_judged():
     missing = [rule("A", None, None), rule("B", False, 0.5), rule("C", None, None)]
     assert reason(missing, []) == (
-        "Not for more readers (Internal): the rule “B” is not met. B says why. What would help: Mend B. 2 more rules "
-        "stand in the way."
+        "Not for more readers (Internal): the rule “B” is not met. 2 more rules stand in the way.",
+        "What would help: Mend B.",
+        "B says why.",
     )
-    assert "“A”" in reason([missing[0]], [])
-    assert reason([rule("D", False, 0.5, "train above holdout")], []).endswith(
-        "the rule “D” is not met. What would help: Mend D."
-    )
+    assert "“A”" in reason([missing[0]], []).said
+    assert reason([rule("D", False, 0.5, "train above holdout")], [])[1:] == ("What would help: Mend D.", "D says why.")
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,20 @@ def _values(findings: Sequence[Finding], name: str) -> str:
         return ""
     if real is not None and ours.direction == CLOSER and show(name, ours.value) != show(name, real.value):
         beside += f", so {'above' if ours.value > real.value else 'below'} it"
-    return f"{show(name, ours.value)}{beside}; {ours.direction}"
+    loss = None if name == "readable" else loss_of(findings, name)
+    if loss is None:
+        return f"{show(name, ours.value)}{beside}; {ours.direction}"
+    return f"{_way(loss, findings)} ({show(name, ours.value)}{beside})"
+
+
+def _way(loss: Loss, findings: Sequence[Finding]) -> str:
+    """Return a loss in words: how much of which way is lost."""
+    part = "nothing" if loss.value < 0.005 else f"{100 * loss.value:.0f}%" if loss.value <= 1.0 else "more than all"
+    if loss.name == "classifier_f1":
+        return f"{part} of the way from real text to guessing is lost"
+    if find(findings, loss.name, "unrelated") is None:
+        return "as in real text" if part == "nothing" else f"{100 * loss.value:.0f}% away from real text"
+    return f"{part} of the way from real to unrelated text is lost"
 
 
 def _round(number: int) -> int:

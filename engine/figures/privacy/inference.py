@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.verdict import level_of
+from engine.examine.findings.levels import level_of
 from engine.examine.stats.simultaneous import wider
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.verdict import level_of
+from engine.examine.findings.levels import level_of
 from engine.examine.stats.intervals import wilson
 from engine.figures.base import Figure, listed, pick, styled
 from engine.figures.privacy.sides import Row, add_dots, rows_of_sides

@@ -127,6 +127,25 @@ def _found_at(points: pd.DataFrame, rate: float) -> float:
     return float(below["tpr"].max()) if len(below) and rate < 0.5 else 0.0
 
 
+def finds_all(roc: pd.DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> str:
+    """Return a sentence on the attack that finds every member at the fewest false alarms, with a space before it.
+
+    Curves of leaking runs lie on the upper edge, one upon the other. Empty where none finds all before half of the
+    others are taken for members.
+    """
+    least: dict[str, float] = {}
+    for name in names:
+        points = roc[(roc["attack"] == name) & (roc["tpr"] >= 1.0)]
+        if len(points) and float(points["fpr"].min()) < 0.5:
+            least[name] = float(points["fpr"].min())
+    if not least:
+        return ""
+    first = min(least, key=lambda name: least[name])
+    said = f" “{titles.get(first, first)}” finds all members at {100 * least[first]:.1f}% false alarms"
+    others = len(least) - 1
+    return f"{said}{f', and {others} more at under half' if others else ''}."
+
+
 def readable_from(attacks: pd.DataFrame) -> float:
     """Return the false-alarm rate below which there are too few non-members to read anything, at most 1."""
     others = pd.to_numeric(attacks["others"], errors="coerce").max() if len(attacks) else 0
@@ -178,7 +197,7 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
         takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
     else:
         takeaway = "No curve drawn here leaves chance by more than its band, with all attacks allowed for."
-    takeaway += undrawn(wanted, names, titles)
+    takeaway += finds_all(roc, names, titles) + undrawn(wanted, names, titles)
     return Figure(plot, takeaway, f"{CAVEAT} What counts is the left: few false alarms.", f"ROC curves. {takeaway}")
 
 

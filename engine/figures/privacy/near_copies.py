@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.verdict import stands_out
+from engine.examine.findings.levels import stands_out
 from engine.figures import palette
 from engine.figures.base import Figure, pick, styled, whiskers
 from engine.figures.privacy.privacy import of_side

@@ -9,20 +9,32 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.examine.findings.findings import UNSHARED, Finding
-from engine.examine.findings.verdict import stands_out as level_above
+from engine.examine.findings.levels import rests_on_all
+from engine.examine.findings.levels import stands_out as level_above
 from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.examine.stats.intervals import wilson
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
-from engine.figures.privacy.sides import EQUAL, Row, add_dots, rows_of_sides
+from engine.figures.privacy.sides import EQUAL, Look, Row, add_dots, rows_of_sides
 
-SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
+SHARES = (
+    "strict_pipp",
+    "strict_pipp_direct",
+    "strict_alone",
+    "pipp",
+    "pipp_direct",
+    "elp",
+    "elp_direct",
+    "elp_rare",
+    "verbatim_8gram",
+)
 SIDES = ("train", EQUAL, "holdout", "baseline")
 
 
 WITH_SHARED = ("pipp", "pipp_direct", "elp", "elp_direct")
 MARK = "*"
 STRONG, FAINT = (palette.VERMILION, "circle"), (palette.GREY, "circle-open")
+JUDGED = (palette.VERMILION, "circle-open")  # the whole training part, where a measure is judged by it
 
 
 def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, whole: bool = True) -> Figure:
@@ -32,28 +44,31 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
     whole part, which is met more often by its size alone, and real records stand beside them in grey.
 
     Args:
-        whole: draw the whole training part and real records too. A measure without a part of equal size has the whole
-            part in any case.
+        whole: draw the whole training part and real records everywhere. A measure without a part of equal size has the
+            whole part in any case, and copies that are judged by it beside real records have both.
     """
     measured = [name for name in names if pick(findings, name, "train") is not None]
     cut = {name for name in measured if of_side(findings, name, EQUAL) is not None}
     judged = {name for name in WITH_SHARED if pick(findings, f"{name}_excess", "holdout") is not None}
     apart = {name for name in measured if name in judged and _judged(findings, name, "holdout") is None}
+    by_all = {name for name in measured if rests_on_all(findings, name)}
     plot = go.Figure()
-    for side in SIDES if whole else (EQUAL, "train", "holdout"):
-        drawn = [n for n in measured if whole or side == "holdout" or (n in cut) == (side == EQUAL)]
+    for side in SIDES:
+        drawn = [n for n in measured if whole or _belongs(side, equal=n in cut, by_all=n in by_all)]
         sided = [(_title(name, apart), _drawn(findings, name, side)) for name in drawn]
         if any(found is not None for _, found in sided):
             rows: list[Row] = [(t, *((f.value, f.low, f.high) if f else (None, None, None))) for t, f in sided]
-            add_dots(plot, side, rows, STRONG if side == EQUAL else FAINT if side == "train" and cut else None)
+            add_dots(plot, side, rows, _look(side, whole=whole, cut=bool(cut)))
     height = 76 if whole else 52
     styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + height * max(1, len(measured)))
     rows_of_sides(plot)
+    plot.update_yaxes(categoryorder="array", categoryarray=[_title(name, apart) for name in measured])
     above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
     if not measured:
         takeaway = "No leakage was measured."
     elif above:
-        takeaway = f"More than chance: {listed(above)} stand out against the training part."
+        against = " all that was used" if by_all.issuperset(n for n in measured if stands_out(findings, n)) else ""
+        takeaway = f"More than chance: {listed(above)} stand out against{against or ' the training part'}."
     else:
         takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
         if apart:
@@ -63,6 +78,10 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         caveat += (
             "The whole training part is larger than the holdout, so it is met more: compare the holdout with the part "
             "of equal size. "
+        )
+    if by_all:
+        caveat += (
+            "Copies of the whole training part are held against those in real records: few of them fall into a cut. "
         )
     if any(_judged(findings, name, side) is not None for name in measured for side in (EQUAL, "holdout")):
         caveat += "What many people share is left out of entities and identifiers, "
@@ -76,6 +95,20 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         )
     caveat = caveat.strip()
     return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
+
+
+def _belongs(side: str, *, equal: bool, by_all: bool) -> bool:
+    """Return whether a side of a measure is drawn where only what is compared is."""
+    if side == "train":
+        return by_all or not equal
+    return by_all if side == "baseline" else side == "holdout" or equal
+
+
+def _look(side: str, *, whole: bool, cut: bool) -> Look | None:
+    """Return how a side is drawn, where it is otherwise than the side's own: what is compared in colour."""
+    if side == "train":
+        return None if not cut else FAINT if whole else JUDGED
+    return STRONG if side == EQUAL else None
 
 
 def _title(name: str, apart: Collection[str]) -> str:
@@ -116,7 +149,7 @@ def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None
 
 
 def stands_out(findings: Sequence[Finding], name: str) -> bool:
-    """Return whether a leak measure lies above chance; see `engine.examine.findings.verdict.stands_out`."""
+    """Return whether a leak measure lies above chance; see `engine.examine.findings.levels.stands_out`."""
     return level_above(findings, name) == "leak"
 
 

@@ -160,8 +160,8 @@ def draw_leaks(
         found = privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
-        said.append(f"{name} {len(titles)} ({what})" if titles else f"{name} none")
-    st.markdown(plain(f"Leaks found, as Privacy says: {'; '.join(said)}."))
+        said.append(f"{name}: {count_of(len(titles), 'leak')} ({what})" if titles else f"{name}: none")
+    st.markdown("Leaks found, as Privacy says:\n" + "\n".join(f"- {plain(one)}" for one in said))
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:

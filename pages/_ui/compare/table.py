@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import MEASURES, REFERENCES, show_measure, too_wide
+from engine import MEASURES, REFERENCES, TOPICS, show_measure, too_wide
 from pages._ui.examined import topics
 from pages._ui.parts import rows, wrapped
 from pages._ui.texts import count_of
@@ -21,7 +21,9 @@ OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "can
 CLEAR = ("better", "worse")
 EXCESS = "_excess"
 NAN = float("nan")
-SEEN = 8  # rows that are seen at once of those that tell runs apart
+HARM = ("copies", "values", "people", "members")  # topics of privacy, what harms most first
+SEEN = 13  # rows that are seen at once of those that tell runs apart
+FINDING, NARROW = 400, 265  # pixels of a finding's name: whole in one line, and where four runs stand beside it
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -129,11 +131,7 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
     if found.empty:
         st.markdown("No measure tells these runs apart.")
         return
-    place = {name: at for at, name in enumerate(MEASURES)}
-    order = sorted(range(len(found)), key=lambda at: (
-        not str(found["name"].iloc[at]).endswith(EXCESS), place.get(found["name"].iloc[at], len(place))
-    ))  # fmt: skip
-    found = found.iloc[order]
+    found = found.iloc[sorted(range(len(found)), key=lambda at: _place(str(found["name"].iloc[at])))]
     frame = pd.DataFrame(_cells(found, names))
     short = frame.copy()
     first, *others = names
@@ -146,7 +144,8 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
     ids = [f"{name} {reference}" for name, reference in zip(found["name"], found["reference"], strict=True)]
     at = rows.chosen(
         short, key=f"compare.apart.{group}", ids=ids, wraps=("Finding",),
-        widths={"Finding": 265, **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 150)},
+        widths={"Finding": FINDING if len(names) < 4 else NARROW,
+                **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 150)},
         right=[name[0] for name in names.values()], most=SEEN,
         alt=f"{group.capitalize()}: what tells the chosen runs apart; a row is shown in full below",
     )  # fmt: skip
@@ -159,6 +158,15 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
          "Held against": f"{frame['Held against'].iloc[at]}; {frame['Good is'].iloc[at]}"},
         key=f"compare.apart.{group}",
     )  # fmt: skip
+
+
+def _place(name: str) -> tuple[int, bool, int]:
+    """Return where a measure stands among those that tell runs apart: by topic, what goes beyond chance first."""
+    measure, every = MEASURES.get(name), list(MEASURES)
+    kinds = [*HARM, *(topic for topic in TOPICS if topic not in HARM)]
+    if measure is None:
+        return len(kinds), True, len(every)
+    return kinds.index(measure.topic), not name.endswith(EXCESS), every.index(name)
 
 
 def outcomes(found: pd.DataFrame, names: Mapping[str, str]) -> list[str]:

@@ -32,6 +32,12 @@ WEAK: dict[str, str] = {  # level of a verdict -> what the badge says after the 
     "weak": mark("{promise}, weak signal here"),
     "noise": mark("{promise}, mostly noise here"),
 }
+LEAST_WEAK, NEAREST = mark("Least weak here"), mark("Nearest in tests")  # a first method whose signal is weak
+SIGNAL: dict[str, str] = {  # level of a verdict on a proven method's run -> its line, where nothing is in the way
+    "enough": mark("Enough signal to choose by, where people agree."),
+    "pending": mark("Its noise is being computed."),
+    "unknown": mark("How far its signal stands out is not known."),
+}
 _FOLDER = Path(__file__).resolve().parent.parent / "plan"
 
 
@@ -48,6 +54,7 @@ class Face(TypedDict):
     good: str
     mind: str
     takes: str
+    signal: str
     cost: str
 
 
@@ -105,7 +112,10 @@ def choose(
     chosen = str(st.session_state[CHOICE])
     recommended = sorted(recommended, key=lambda one: one.method != first)
     ran = {name: took for name in methods if (took := lasting.last(runs, name, BUILTIN)) is not None}
-    faces = [face_of(drafts, methods[one.method], one, ran, first) for one in recommended]
+    title = _title(drafts, recommended, methods)
+    faces = [
+        face_of(drafts, methods[one.method], one, ran, title if one.method == first else "") for one in recommended
+    ]
     named = {one.method for one in recommended}
     if chosen not in named:
         faces.append(face_of(drafts, methods[chosen], None, ran))
@@ -115,15 +125,8 @@ def choose(
             name, short = plain(card_of(methods[first]).name), plain(_in_short(drafts, one))
             if first in NEARER and _weak(drafts, one):
                 short = f"{short} {tr(NEARER[first])}"
-            st.caption(
-                tr(
-                    "**Least weak here: {name}.** None of these works well for so few people. {why}",
-                    name=name,
-                    why=short,
-                )
-                if _weak(drafts, one)
-                else tr("**Recommended: {name}.** {why}", name=name, why=short)
-            )
+            alone = tr("None of these works well for so few people.") if _hopeless(drafts, recommended, methods) else ""
+            st.caption(f"**{title}: {name}.** {f'{alone} ' if alone else ''}{short}")
     box = st.expander(
         tr("All {n} methods, by what they promise", n=len(methods)), icon=":material/apps:", key=ALL, on_change="rerun"
     )
@@ -144,6 +147,26 @@ def best(drafts: Drafts, recommended: Sequence[Recommended]) -> str:
     The order is measured (README, "Which of them when"): a weak signal alone does not overturn it.
     """
     return next((one.method for one in recommended if not _drowned(drafts, one)), recommended[0].method)
+
+
+def _title(drafts: Drafts, recommended: Sequence[Recommended], methods: Mapping[str, engine.MethodSpec]) -> str:
+    """Return what the first method is called: recommended, or what it is where its signal is weak."""
+    if not recommended or not _weak(drafts, recommended[0]):
+        return tr("Recommended")
+    if recommended[0].method in NEARER and _another(drafts, recommended, methods):
+        return tr(NEAREST)
+    return tr(LEAST_WEAK)
+
+
+def _hopeless(drafts: Drafts, recommended: Sequence[Recommended], methods: Mapping[str, engine.MethodSpec]) -> bool:
+    """Return whether the first method's signal is weak, and no other proven one's is enough."""
+    return _weak(drafts, recommended[0]) and not _another(drafts, recommended, methods)
+
+
+def _another(drafts: Drafts, recommended: Sequence[Recommended], methods: Mapping[str, engine.MethodSpec]) -> bool:
+    """Return whether another proven method than the first has signal enough."""
+    found = [drafts.of(methods[one.method]) for one in recommended[1:] if methods[one.method].kind == "dp"]
+    return any(one is not None and one.verdict.level == "enough" for one in found)
 
 
 def why(drafts: Drafts, one: Recommended) -> str:
@@ -197,16 +220,17 @@ def face_of(
     drafts: Drafts,
     spec: engine.MethodSpec,
     one: Recommended | None = None,
-    ran: Mapping[str, lasting.Measured] | None = None,
-    first: str = "",
+    ran: Mapping[str, engine.RunSummary] | None = None,
+    title: str = "",
 ) -> Face:
     """Return what the browser draws of a method's card.
 
-    one: says whether it fits. ran: what the last run of each method took here. first: the method to mark.
+    one: says whether it fits. ran: the last run of each method here. title: of the method that is marked as the
+    first, empty for the others.
     """
     words, (face, tone) = card_of(spec), FACES[group_of(spec)]
     promise, found = tr(face), drafts.of(spec)
-    said, weak = promise, found is not None and found.verdict.level in WEAK
+    said = promise
     if one is not None and not one.fits:
         said = tr("{promise}, too few people here", promise=promise)
     elif found is not None and found.verdict.level in WEAK:
@@ -216,14 +240,21 @@ def face_of(
         "name": words.name,
         "badge": said,
         "tone": tone if said == promise else "few",
-        "best": "" if spec.id != first else tr("Least weak here") if weak else tr("Recommended"),
-        "weak": weak,
+        "best": title,
+        "weak": found is not None and found.verdict.level in WEAK,
         "does": words.does,
         "good": _lower(words.good),
         "mind": _lower(words.mind),
         "takes": "" if found is None else _takes(found.verdict, drafts.facts),
-        "cost": _cost(spec, found, (ran or {}).get(spec.id)),
+        "signal": _signal(spec, found),
+        "cost": _cost(drafts, spec, found, (ran or {}).get(spec.id)),
     }
+
+
+def _signal(spec: engine.MethodSpec, found: Planned | None) -> str:
+    """Return how a proven method's standard run stands to its noise, where that is not in the way or not known."""
+    said = SIGNAL.get(found.verdict.level) if found is not None and spec.kind == "dp" else None
+    return tr(said) if said else ""
 
 
 def needs(names: Iterable[str]) -> str:
@@ -291,14 +322,14 @@ def _takes(verdict: SignalVerdict, facts: engine.Facts) -> str:
     return tr("Needs about {least} records; there are {here}.", least=least, here=here)
 
 
-def _cost(spec: engine.MethodSpec, found: Planned | None, measured: lasting.Measured | None) -> str:
-    """Return what a run by the standard preset takes, what the last one took, and what it needs."""
+def _cost(drafts: Drafts, spec: engine.MethodSpec, found: Planned | None, last: engine.RunSummary | None) -> str:
+    """Return what a run by the standard preset takes, going by the last one where there is one, and what it needs."""
     parts = [tr("Time not known yet")]
     if found is not None:
-        time = lasting.about(found.seconds)
+        time = lasting.about(found.seconds * lasting.times(drafts.workspace, last))
         parts = [trn("{time} for {n} text", "{time} for {n} texts", found.outputs, time=time)]
-    if measured is not None:
-        parts.append(lasting.last_words(measured))
+    if last is not None:
+        parts.append(lasting.last_words(last))
     if wanted := needs(spec.needs):
         parts.append(tr("needs {wanted}", wanted=wanted))
     return "; ".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -42,7 +43,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         several = st.container()
     below = st.container()
     with right, st.container(gap="xsmall"):
-        wanted, draft = _chosen(workspace, corpus, facts, method, below, found.pools)
+        wanted, draft = _chosen(workspace, corpus, facts, method, below, found.pools, runs)
     if wanted is None or draft is None:
         return
     with several:
@@ -54,12 +55,15 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     spec = engine.get_method(wanted.method).spec
     unreviewed = workspace.plan.unreviewed(spec, corpus)
     tries_out = "generator" in spec.needs and wanted.model == plan_model.BUILTIN
-    measured = lasting.last_words(lasting.last(runs, wanted.method, wanted.model))
+    measured = lasting.last(runs, wanted.method, wanted.model)
     view = workspace.ledger.of(corpus.id) if draft.blockers else None
     asks = view is not None and (view.unknown_since is not None or bool(view.questions))
     reviews = unreviewed[0] if unreviewed else ""
-    dock.draw(draft, settled, reviews, tries_out=tries_out, measured=measured, asks=asks,
-              refuses=wizard.refuses(found.policy, spec.kind))  # fmt: skip
+    fit = certainty.to_what_is_left(workspace, corpus.id, draft) if certainty.applies(spec) and not asks else None
+    dock.draw(
+        draft, settled, reviews, tries_out=tries_out, measured=lasting.last_words(measured), asks=asks, fit=fit,
+        times=lasting.times(workspace, measured), refuses=wizard.refuses(found.policy, spec.kind),
+    )  # fmt: skip
 
 
 FEW = 120  # outputs under which most uses are not judged
@@ -77,6 +81,7 @@ def _chosen(
     inner: engine.MethodSpec,
     below: DeltaGenerator,
     pools: int,
+    runs: Sequence[engine.RunSummary],
 ) -> tuple[Wanted | None, engine.Draft | None]:
     """Draw the chosen method's settings, and its details `below`; return the run they make and what it would do."""
     words = card_of(inner)
@@ -121,6 +126,7 @@ def _chosen(
     with top:
         presets.draw(
             workspace, corpus, facts, inner, key=key, asked=settings, count=count, skip=skip,
+            times=lasting.times(workspace, lasting.last(runs, inner.id, plan_model.BUILTIN)),
         )  # fmt: skip
     asked = parameters.checked(method, settings)
     if asked is None:

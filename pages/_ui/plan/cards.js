@@ -36,6 +36,7 @@ function draw(item, chosen, words) {
   rest.style.display = "contents"
   rest.append(badges, part("line", item.does), line(words.good, item.good), line(words.mind, item.mind))
   if (item.takes) rest.append(part("line few", item.takes))
+  if (item.signal && !item.takes) rest.append(part("line", item.signal))
   rest.append(part("cost", item.cost))
   card.setAttribute("aria-labelledby", name.id)
   card.setAttribute("aria-describedby", rest.id)

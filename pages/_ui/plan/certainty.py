@@ -7,6 +7,8 @@ store, so that it survives a reload.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -18,6 +20,7 @@ from pages._ui.texts import UNIT_NOUNS
 BEFORE = 0.10  # how sure the attacker of the question is beforehand
 LEAST, MOST = 11, 99  # ends of the control, in percent
 START = 4.0
+LOWEST = 0.01  # the least ε that can be asked for
 _FINE = 1e4
 
 
@@ -85,10 +88,21 @@ def exact(workspace: engine.Workspace, corpus: engine.CorpusSummary, ends: tuple
         keep(workspace, corpus.id, float(st.session_state[key]))
 
     st.number_input(
-        tr("ε, how much a single person may change what leaves"), min_value=max(0.01, ends[0]), max_value=ends[1],
+        tr("ε, how much a single person may change what leaves"), min_value=max(LOWEST, ends[0]), max_value=ends[1],
         step=0.1, format="%.4g", key=key, on_change=typed,
         help=tr("Follows from the attacker's certainty above. Below 1 is strong, above 8 is weak."),
     )  # fmt: skip
+
+
+def to_what_is_left(workspace: engine.Workspace, corpus_id: str, draft: engine.Draft) -> Callable[[], None] | None:
+    """Return what sets ε to what a budget leaves for a run of Gaussian noise; None where that is not the obstacle."""
+    found = draft.what_if
+    if found is None or found.allowed or draft.guarantee.epsilon is None:
+        return None
+    left = math.floor(found.remaining_before * _FINE) / _FINE
+    if not LOWEST <= left < draft.guarantee.epsilon:
+        return None
+    return partial(keep, workspace, corpus_id, left)
 
 
 def keep(workspace: engine.Workspace, corpus_id: str, epsilon: float) -> None:

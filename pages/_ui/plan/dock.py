@@ -47,14 +47,17 @@ def draw(
     *,
     tries_out: bool = False,
     measured: str = "",
+    times: float = 1.0,
     asks: bool = False,
+    fit: Callable[[], None] | None = None,
     refuses: str = "",
 ) -> None:
     """Draw the verdict, what a release would end, what the run costs, and Start; ask before it takes most of a budget.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
-    makes a good writer. measured: what the last such run took, in words. asks: the ledger has a question open.
-    refuses: why the readers' policy takes no such run.
+    makes a good writer. measured: what the last such run took, in words; `times` what was reckoned for it. asks: the
+    ledger has a question open. fit: sets the run's ε to what is left of the budget, where that is in the way. refuses:
+    why the readers' policy takes no such run.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
@@ -67,9 +70,13 @@ def draw(
                     st.markdown(f":orange[:material/block: {refuses}]")
                 elif said := consequence(draft):
                     st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
-                st.caption(cost(draft, tries_out=tries_out, measured=measured))
+                st.caption(cost(draft, tries_out=tries_out, measured=measured, times=times))
             if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):
                 go("ledger")
+            if fit is not None:
+                st.button(
+                    tr("Set to what is left"), key="plan.fit", icon=":material/vertical_align_bottom:", on_click=fit
+                )
             pressed = st.button(
                 trn("Start: up to {n} output", "Start: up to {n} outputs", draft.plan.outputs),
                 type="primary",
@@ -165,15 +172,21 @@ def consequence(draft: engine.Draft) -> str:
     return tr("After a release of this run no total of privacy loss can be promised to these people any more.")
 
 
-def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "") -> str:
-    """Return time, what the last such run took, budget and whether the model is one for trying out, in one line."""
-    time = lasting.about(draft.plan.seconds)
+def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "", times: float = 1.0) -> str:
+    """Return time, what the last such run took, budget and whether the model is one for trying out, in one line.
+
+    Where there is a last run, the time goes by it: `times` what is reckoned.
+    """
+    time = lasting.about(draft.plan.seconds * times)
     alone = (
         tr("{time} on this machine while nothing else runs, once the model is loaded", time=time)
         if draft.plan.model_calls
         else tr("{time} on this machine while nothing else runs", time=time)
     )
-    parts = [f"{measured[:1].upper()}{measured[1:]}", f"{lowered(alone[:1])}{alone[1:]}"] if measured else [alone]
+    parts = [alone]
+    if measured:
+        going = tr("going by that {time}", time=f"{lowered(time[:1])}{time[1:]}")
+        parts = [f"{measured[:1].upper()}{measured[1:]}", going]
     if draft.guarantee.kind != "dp" or draft.guarantee.epsilon == 0:
         parts.append(tr("no budget is spent"))
     elif draft.what_if is not None and draft.what_if.allowed and not takes_most(draft):

@@ -34,14 +34,18 @@ def draw(
     asked: Mapping[str, JSON],
     count: int | None,
     skip: tuple[str, ...],
+    times: float = 1.0,
 ) -> None:
-    """Draw the presets with their times; the one that stands is the one that the settings are those of."""
+    """Draw the presets with their times; the one that stands is the one that the settings are those of.
+
+    times: how many times what is reckoned the last run took.
+    """
     found = {preset.id: preset for preset in engine.presets_of(method.id)}
     own = f"plan.preset.{corpus.id}.{method.id}"
     st.session_state[own] = standing(method, facts, asked, count)
 
-    times = {name: _time(workspace, corpus.id, method.id, name, code()) for name in found}
-    titles = {name: f"{tr(found[name].title)} · {times[name]}" for name in found}
+    took = {name: _time(workspace, corpus.id, method.id, name, times, code()) for name in found}
+    titles = {name: f"{tr(found[name].title)} · {took[name]}" for name in found}
 
     def chosen() -> None:
         preset = found.get(st.session_state[own])
@@ -78,7 +82,9 @@ def standing(
 
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=400)
-def _time(_workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str, language: str) -> str:
+def _time(
+    _workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str, times: float, language: str
+) -> str:
     """Return the time of a run by a preset, in a language; a corpus never changes, so neither does this."""
     preset = next(preset for preset in engine.presets_of(method_id) if preset.id == preset_id)
     spec = engine.get_method(method_id).spec
@@ -87,4 +93,4 @@ def _time(_workspace: engine.Workspace, corpus_id: str, method_id: str, preset_i
         plan = _workspace.plan.draft(corpus_id, method_id, count=count, parameters=dict(preset.parameters)).plan
     except engine.UserError:
         return tr("time unknown")
-    return seconds(plan.seconds)
+    return seconds(plan.seconds * times)

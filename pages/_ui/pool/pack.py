@@ -130,7 +130,6 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
         domain, language = _domain(workspace, corpus), _language(workspace, corpus)
         topics = _lines("Topics", "topics", "falls at home\nside effects of a vaccine")
         keywords = _lines("Key words (empty: a public list)", "keywords", "fever\nbruise")
-        lengths = st.text_input("Lengths in words", value="60, 120", key=f"{KEY}.lengths")
     with right:
         kind = st.text_input(
             "Kind of document", value=said.kind if said is not None else "", key=f"{KEY}.kind.{own}", max_chars=120,
@@ -140,7 +139,9 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
             _own_labels(workspace, corpus, public, f"labels.{own}")
         labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered")
         styles = _lines("Styles", "styles", "in short phrases\nin full sentences")
-        count = st.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
+        one, other = st.columns(2)
+        lengths = one.text_input("Lengths in words", value="60, 120", key=f"{KEY}.lengths")
+        count = other.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
     sizes = [int(part) for part in str(lengths).replace(";", ",").split(",") if part.strip().isdigit()]
     return {
         "domain": domain, "language": language, "kind": str(kind or ""), "topics": topics, "keywords": keywords,

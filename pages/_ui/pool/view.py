@@ -11,7 +11,10 @@ from pages._ui.plan.pool import METHOD
 
 KEY, NEXT = "pool.view", "_ui.pool.next_view"
 STEPS = (
-    ("What leaves", "Write prompts from public words. They are listed whole before they leave, and nothing else does."),
+    (
+        "Write prompts",
+        "Write prompts from public words. They are listed whole before they leave, and nothing else does.",
+    ),
     (
         "Run it elsewhere",
         "Download a pack, carry its file to any model, or to people, and have the prompts answered there.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -37,6 +38,14 @@ NONE_SEEN = (
     "not above chance in so few",
     "gray",
 )  # unsure, but nothing beyond chance was seen
+
+
+class Reason(NamedTuple):
+    """What keeps a text from more readers in one sentence, what would help, and the numbers; empty where none is."""
+
+    said: str
+    help: str = ""
+    numbers: str = ""
 
 
 def sentences(side: Examined) -> tuple[Sentence, ...]:
@@ -108,13 +117,8 @@ def _head(
             if found.wider is not None:
                 corpus = workspace.corpora.get(side.run.corpus_id)
                 noun = called.noun(workspace, corpus.id)
-                said, numbers = why_not(found, side, corpus, sentences_of)
-                st.markdown(plain(called.said(noun, said)))
-                if numbers:
-                    with st.expander(
-                        "The numbers of this rule", key=f"privacy.head.numbers.{side.run.id}", type="compact"
-                    ):
-                        st.caption(plain(called.said(noun, numbers)))
+                reason = why_not(found, side, corpus, sentences_of)
+                _reason(Reason(*(plain(called.said(noun, part)) for part in reason)), side.run.id)
         with st.container(horizontal=True, vertical_alignment="center", key="privacy.head.next"):
             st.caption(
                 "By the policies of the Release page. These answers assume that a person approves each record, signs, "
@@ -122,6 +126,17 @@ def _head(
                 width="stretch",
             )
             _next(sides, readers)
+
+
+def _reason(reason: Reason, run_id: str) -> None:
+    """Draw what keeps a text from more readers in one line, which opens to its numbers, and what would help."""
+    if reason.numbers:
+        with st.expander(reason.said, key=f"privacy.head.numbers.{run_id}", type="compact"):
+            st.caption(reason.numbers)
+    else:
+        st.markdown(reason.said)
+    if reason.help:
+        st.markdown(reason.help)
 
 
 def _next(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None:
@@ -136,38 +151,36 @@ def _next(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None
         go("release")
 
 
-def why_not(
-    found: engine.Audience, side: Examined, corpus: engine.CorpusSummary, said: Sequence[Sentence]
-) -> tuple[str, str]:
-    """Return what keeps a run's text from more readers in words, and the numbers of the rule that does.
+def why_not(found: engine.Audience, side: Examined, corpus: engine.CorpusSummary, said: Sequence[Sentence]) -> Reason:
+    """Return what keeps a run's text from more readers: the rule that does, what would help, and its numbers.
 
     Where the findings are out of date no rule counts as met, and the worst of them is the reason. Else a rule that a
     measured number breaks comes before one that was not judged.
     """
     wider = found.wider
     if wider is None or not found.missing:
-        return "", ""
+        return Reason("")
     if side.run.stale or side.run.examination_stale:
         worst = next((one for one in ranked_sentences(said) if one.level == "leak"), None)
         if worst is None:
-            return "Not for any readers until it is examined again: the findings below are out of date.", ""
-        return f"The worst finding: {worst.brief or worst.text} Out of date as they are, the findings meet no rule.", ""
+            return Reason("Not for any readers until it is examined again: the findings below are out of date.")
+        return Reason(
+            f"The worst finding: {worst.brief or worst.text} Out of date as they are, the findings meet no rule."
+        )
     broken = [rule for rule in found.missing if rule.passed is False and rule.value is not None]
     first = next(iter(broken), found.missing[0])
     others = len(found.missing) - 1
     more = f" {count_of(others, 'more rule')} {'stands' if others == 1 else 'stand'} in the way." if others else ""
     reason, numbers = not_shown(first, side, corpus, wider)
     if reason:
-        return f"{reason}{more}", numbers
+        return Reason(f"{reason}{more}", helps(first), numbers)
     not_met = f"Not for more readers ({wider.title}): the rule “{first.title}” is not met."
-    if first.reference == ABOVE and first.value is not None:  # its sentence is one of many numbers
-        return f"{not_met}{helps(first)}{more}", first.sentence
-    return f"{not_met} {first.sentence}{helps(first)}{more}", ""
+    return Reason(f"{not_met}{more}", helps(first), first.sentence)
 
 
 def helps(rule: engine.RuleVerdict) -> str:
     """Return what would turn a rule, as Release says it too."""
-    return f" What would help: {rule.remedy}" if rule.remedy else ""
+    return f"What would help: {rule.remedy}" if rule.remedy else ""
 
 
 def not_shown(
@@ -205,7 +218,7 @@ def not_shown(
         numbers += (
             f" Of equally many on both sides it is {share(equal.value)} ({share(equal.low)} to {share(equal.high)})."
         )
-    return f"For more readers ({wider.title}) this cannot be shown either way. {rule.remedy}", numbers
+    return f"For more readers ({wider.title}) this cannot be shown either way.", numbers
 
 
 def answer(found: engine.Audience, side: Examined, *, leaks: bool) -> tuple[str, str]:

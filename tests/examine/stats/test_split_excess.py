@@ -84,8 +84,8 @@ def test_nothing_found_in_a_few_texts_proves_little(texts: int, at_most: float) 
 
 
 def test_what_a_few_texts_cannot_rule_out_is_not_called_chance() -> None:
+    from engine.examine.findings.levels import level_of
     from engine.examine.findings.make import finding
-    from engine.examine.findings.verdict import level_of
 
     levels = {
         n: level_of(

@@ -1,0 +1,221 @@
+"""The sentence of one family of leakage measures: what of the records used stands in the text, beside chance.
+
+Light: the web process imports this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.leak_words import (
+    ALL_BRIEFLY,
+    ALL_COPIES,
+    BRIEFLY,
+    IDENTIFIERS,
+    SAYS,
+)
+from engine.examine.findings.levels import (
+    COPIES,
+    NEAREST,
+    ONE_PERSON,
+    OWN_SOURCE,
+    clear_among,
+    rests_on_all,
+    stands_out,
+    too_wide,
+)
+from engine.examine.findings.losses import find
+from engine.examine.findings.sentence import BARELY, NEGLIGIBLE, Level, Sentence
+from engine.examine.measures import show
+from engine.json_types import as_object
+from engine.pii.spans import LABELS
+
+CANNOT = "cannot be compared"
+
+
+def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
+    """Return the sentence about the first measure that stands out, else about the first that was measured."""
+    measured = [(name, words) for name, words in known if find(findings, name, "train") is not None]
+    if not measured:
+        return Sentence(f"{title}: not measured.", "unknown", known[0][0])
+    levels = {name: stands_out(findings, name) for name, _ in measured}
+    clear = [name for name in levels if levels[name] == "leak" and clear_among(findings, name, len(measured))]
+    name, words = next((pair for pair in measured if pair[0] in clear), _spoken_of(measured, levels))
+    level, says = levels[name], SAYS[levels[name]]
+    if level == "leak" and name not in clear:
+        level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
+    if level == "leak" and name == NEAREST and _small(findings):
+        level, says = "slight", SAYS["slight"]
+    nothing = level == "unsure" and _nothing_seen(findings, tuple(levels))
+    if nothing:
+        says = f"no more was seen than chance gives; {_not_excluded(findings, name)}"
+    beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
+    train, holdout = find(findings, name, "train"), find(findings, name, beside)
+    assert train is not None
+    if holdout is None or level == "unknown":
+        return Sentence(f"{title}: {_by_itself(words, name, train)}; {says}.", "unsure", name, _set_aside(train))
+    equal = train.settings.get("equal_size_value")
+    both = words.format(
+        ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
+        size=_records(findings, name, holdout),
+    )  # fmt: skip
+    brief = f"{title}: {_shared(name, train.value if equal is None else equal)} against "
+    brief += f"{show(name, holdout.value)} by chance{_base(findings, name, train, holdout)}"
+    brief += f"{'; ' + _not_excluded(findings, name) if nothing else ''}."
+    real = find(findings, name, "baseline")
+    if real is not None and rests_on_all(findings, name):
+        said = ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
+        ours, theirs = show(name, train.value), show(name, real.value)
+        brief = f"{title}: {ours} of records {ALL_BRIEFLY[name]}; of real records that nobody used, {theirs} do."
+        return Sentence(f"{title}: {said}: {SAYS['leak']}.", "leak", name, f"At equal numbers: {both}.", brief)
+    against = f"Against all training records: {show(name, train.value)}."
+    whole = [line for line in ("" if equal in (None, train.value) else against, _set_aside(train)) if line]
+    lead = _lead(findings, name)
+    if lead == CANNOT:
+        excess = find(findings, f"{name}_excess", "holdout")
+        assert excess is not None
+        ends = f"{show(excess.name, excess.low or 0.0)} to {show(excess.name, excess.high or 0.0)}"
+        more = f"At equal numbers {both}; the 95% interval of the difference is {ends}. {_set_aside(train)}"
+        said = (
+            f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
+        )
+        brief = f"{title}: {_shared(name, train.value)}; how much of it is chance cannot be told."
+        return Sentence(f"{title}: {said}.", level, name, more.strip(), brief)
+    if lead:
+        further = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
+        more = "\n".join(line for line in further if line)
+        return Sentence(f"{title}{lead}: {says}.", level, name, more, brief, nothing)
+    return Sentence(f"{title}: {both}: {says}.", level, name, "\n".join(whole), brief, nothing)
+
+
+def _spoken_of(measured: Sequence[tuple[str, str]], levels: Mapping[str, Level]) -> tuple[str, str]:
+    """Return the measure to speak of where none stands out: the first, or what one person alone has if that is unsure.
+
+    Values that several people have are held against a cut of the training part, which sees few leaks where few were set
+    aside; so the first measure says chance only together with the one that sees all.
+    """
+    if levels[measured[0][0]] != "chance":
+        return measured[0]
+    return next((pair for pair in measured if pair[0] == ONE_PERSON and levels[ONE_PERSON] != "chance"), measured[0])
+
+
+def _nothing_seen(findings: Sequence[Finding], names: Sequence[str]) -> bool:
+    """Return whether none of these measures exceeds the holdout visibly, or could by much.
+
+    A measure without an excess shows nothing where it is no more than chance, or was compared with nothing. A cut of
+    the holdout's size sees few copies of a large training part: these have to be rare among all records used too.
+    """
+    whole = (find(findings, name, "train") for name in names if name in COPIES)
+    if any(found is None or found.value > NEGLIGIBLE for found in whole):
+        return False
+    return all(
+        stands_out(findings, name) in ("chance", "unknown") if excess is None
+        else excess.low is not None and excess.high is not None and excess.low <= 0 and excess.low < excess.high
+        and excess.value <= NEGLIGIBLE and excess.high <= BARELY
+        for name in names for excess in (find(findings, f"{name}_excess", "holdout"),)
+    )  # fmt: skip
+
+
+def _not_excluded(findings: Sequence[Finding], name: str) -> str:
+    """Return up to which excess nothing can be excluded with so few records; empty where that is not known."""
+    excess = find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.high is None:
+        return ""
+    return f"up to {show(excess.name, excess.high)} more cannot be excluded with so few records"
+
+
+def _shared(name: str, value: float) -> str:
+    """Return a share with what it counts and what it is of in few words; what is no share by itself."""
+    if name == NEAREST:
+        return f"the nearest record lies at {show(name, value)}, where 1 is the same text,"
+    if name not in BRIEFLY:
+        return show(name, value)
+    of = {"strict_elp": "their values", "canary_echo": "the canaries"}.get(name, "records")
+    return f"{BRIEFLY[name]} {show(name, value)} of {of}"
+
+
+def _base(findings: Sequence[Finding], name: str, train: Finding, holdout: Finding) -> str:
+    """Return of which records the two shares of a short line are, in brackets; empty where no base belongs to them."""
+    if name == ONE_PERSON:
+        return " (of all that was used)"
+    if train.settings.get("equal_size_value") is None:
+        return ""
+    return f" (of {_records(findings, name, holdout)} records on either side)"
+
+
+def _small(findings: Sequence[Finding]) -> bool:
+    """Return whether closeness exceeds the holdout's by little at most: few close copies are counted as copies."""
+    excess = find(findings, f"{NEAREST}_excess", "holdout")
+    return excess is not None and excess.high is not None and excess.high <= NEGLIGIBLE
+
+
+def _by_itself(words: str, name: str, train: Finding, *, ends: bool = True) -> str:
+    """Return what was measured against the whole training part, by itself; `ends`: with its interval."""
+    alone = words[: words.rindex(",", 0, words.index("{theirs}"))]
+    for size in ("of {size} training", "from {size} training"):
+        alone = alone.replace(size, size.replace("{size}", "the"))
+    interval = "" if train.low is None or train.high is None or not ends else (
+        f" (95% interval {show(name, train.low)} to {show(name, train.high)})"
+    )  # fmt: skip
+    return alone.format(ours=show(name, train.value) + interval)
+
+
+def _set_aside(found: Finding) -> str:
+    """Return how many values were not counted because many people share them, by type; empty where none was."""
+    count, types = found.settings.get("set_aside"), as_object(found.settings.get("set_aside_types"))
+    if not count:
+        return ""
+    named = ", ".join(f"{LABELS[label][0] if label in LABELS else label.lower()} {n}" for label, n in types.items())
+    one = count == 1
+    direct = int(found.settings.get("set_aside_direct") or 0)
+    point = "points" if direct == 1 else "point"
+    more = f" {direct} of them {point} at somebody directly: look in Review." if direct else ""
+    return (
+        f"Not counted: {count:,} {'value' if one else 'values'} ({named}) in the records of more than one person in "
+        f"ten, so alone {'it tells' if one else 'they tell'} nobody apart.{more}"
+    )
+
+
+def _lead(findings: Sequence[Finding], name: str) -> str:
+    """Return the excess over the holdout with its interval, for shares of identifiers: it stands for the shares."""
+    excess = find(findings, f"{name}_excess", "holdout") if name in dict(IDENTIFIERS) else None
+    if excess is None or excess.low is None or excess.high is None:
+        return ""
+    if too_wide(excess.name, excess.low, excess.high):
+        return CANNOT
+    ours = _equal_share(findings, name)
+    theirs = find(findings, name, "holdout")
+    beside = "" if ours is None or theirs is None else f" ({show(name, ours)} against {show(name, theirs.value)})"
+    often = "more often than" if excess.value > 0 else "less often than"
+    if abs(excess.value) <= NEGLIGIBLE and excess.low <= 0 <= excess.high:
+        often = "about as often as"
+    return f": the text gives away values of records used {often} of records nobody used{beside}"
+
+
+def _equal_share(findings: Sequence[Finding], name: str) -> float | None:
+    """Return the share against as many training records as the holdout has, else against all of them."""
+    train = find(findings, name, "train")
+    if train is None:
+        return None
+    equal = train.settings.get("equal_size_value")
+    return train.value if equal is None else float(equal)
+
+
+def _difference(findings: Sequence[Finding], name: str) -> str:
+    """Return the excess with its interval as a sentence."""
+    excess = find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.low is None or excess.high is None:
+        return ""
+    ends = f" (95% interval {show(excess.name, excess.low)} to {show(excess.name, excess.high)})"
+    return f"Difference: {show(excess.name, excess.value)}{ends if excess.low < excess.high else ''}."
+
+
+def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
+    """Return how many records of each part were compared."""
+    parent = name.removesuffix("_direct")
+    for found in (find(findings, f"{parent}_excess", "holdout"), holdout):
+        size = None if found is None else found.settings.get("reference_records")
+        if size:
+            return f"{int(size):,}"
+    return "equally many"
