@@ -297,7 +297,7 @@ def test_few_set_aside_are_told_after_the_import_with_the_ways_out(empty, visit)
     app.button(key="load.import").click().run()
     assert not app.exception
     assert "too few to show by measuring that text is safe for more readers" in words(app)
-    assert "People or cases set aside" in [one.label for one in app.metric]
+    assert "Set aside" in [one.label for one in app.metric]
     assert app.button(key="load.aside.plan")
     app.button(key="load.aside.again").click().run()
     assert not app.exception

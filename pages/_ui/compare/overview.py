@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, privacy_verdict, use_table
+from engine import MEASURES, Finding, headline, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
@@ -150,7 +150,7 @@ def draw_leaks(
     names: Mapping[str, str], runs: Mapping[str, engine.RunSummary], findings: Mapping[str, Sequence[Finding]],
     attacks: Mapping[str, pd.DataFrame | None],
 ) -> None:  # fmt: skip
-    """Say what the sentences of Privacy call a leak, run by run.
+    """Say what the sentences of Privacy call a leak, and how many uses a text suits, run by run.
 
     Args:
         names: run id -> how it is called here. attacks: each run's table of attacks.
@@ -160,8 +160,11 @@ def draw_leaks(
         found = privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
-        said.append(f"{name}: {count_of(len(titles), 'leak')} ({what})" if titles else f"{name}: none")
-    st.markdown("Leaks found, as Privacy says:\n" + "\n".join(f"- {plain(one)}" for one in said))
+        leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "none"
+        said.append(f"{name}: {leaked}. {headline(use_table(findings[run_id]))}")
+    st.markdown(
+        "Leaks found, as Privacy says, and uses, as Utility does:\n" + "\n".join(f"- {plain(one)}" for one in said)
+    )
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:

@@ -22,7 +22,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw everything known about a corpus right after import."""
     facts = workspace.corpora.statistics(corpus.id)
     _on(workspace, corpus)
-    with st.grid(5, min_column_width=150):
+    with st.grid(4, min_column_width=140):
         st.metric(tr("Records"), number(facts.records), border=True)
         if corpus.unit != "record":  # else it is the same number again
             st.metric(
@@ -31,15 +31,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
                 border=True,
                 help=tr("Whom a guarantee protects, each as a whole."),
             )
-        aside = tr("Records set aside") if corpus.unit == "record" else tr("People or cases set aside")
-        st.metric(aside, number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
+        st.metric(tr("Set aside"), number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
         st.metric(
             tr("Median words"),
             number(facts.words.get("p50")),
             border=True,
             help=tr("Half of the records have at most so many words."),
         )
-        st.metric(tr("English"), share(facts.english_share, 0), border=True)
     for warning in facts.warnings:
         st.warning(plain(warning), icon=":material/warning:")
     if facts.holdout_units < FEWEST_ASIDE:
@@ -48,13 +46,10 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     if job is not None:
         job_progress(workspace, job.id, key="load.profile")
     _quality(facts)
-    left, right = st.columns(2)
-    with left:
-        _lengths(corpus, facts)
-        _languages(corpus, facts)
-    with right:
-        _labels(corpus, facts)
-        _sizes(corpus, facts)
+    with st.grid(3, min_column_width=300):
+        for drawn in (_lengths, _labels, _sizes, _languages):
+            with st.container():
+                drawn(corpus, facts)
 
 
 def _way_out() -> None:
@@ -94,7 +89,7 @@ def _quality(facts: engine.CorpusStatistics) -> None:
     if not found:
         near = tr("still being looked for") if found is None else number(found)
         said += " " + tr("Records set aside that nearly repeat one that is not: **{near}**.", near=near)
-    st.markdown(said)
+    st.markdown(f"{said} {tr('English')}: **{share(facts.english_share, 0)}**.")
     if found:
         st.warning(
             tr(
@@ -114,7 +109,7 @@ def _lengths(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> No
     if not rows:  # imported by an earlier edition
         st.markdown(tr("{half}, the longest {longest}.", half=half, longest=number(facts.words.get("max"), 0)))
         return
-    open_ended = rows[-1][1] - rows[-1][0] > rows[0][1] - rows[0][0]
+    open_ended = rows[-1][1] - rows[-1][0] >= 2 * (rows[0][1] - rows[0][0])
     last = tr("The last bar holds all longer records.") + " " if open_ended else ""
     lengths_chart(
         rows,

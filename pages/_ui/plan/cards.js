@@ -8,8 +8,8 @@ function part(name, words, tag = "span") {
   return node
 }
 
-function line(title, words) {
-  const node = part("line", "")
+function line(name, title, words) {
+  const node = part(`line ${name}`, "")
   const bold = document.createElement("b")
   bold.textContent = `${title} `
   node.append(bold, document.createTextNode(words))
@@ -34,7 +34,7 @@ function draw(item, chosen, words) {
   const rest = part("", "")
   rest.id = `rest-${item.id}`
   rest.style.display = "contents"
-  rest.append(badges, part("line", item.does), line(words.good, item.good), line(words.mind, item.mind))
+  rest.append(badges, part("line does", item.does), line("good", words.good, item.good), line("mind", words.mind, item.mind))
   if (item.takes) rest.append(part("line few", item.takes))
   if (item.signal && !item.takes) rest.append(part("line", item.signal))
   rest.append(part("cost", item.cost))
