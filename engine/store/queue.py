@@ -155,6 +155,12 @@ def recover(connection: Connection, place: str | None = None) -> list[str]:
     return found
 
 
+def put_back(connection: Connection, job_id: str, worker: str) -> None:
+    """Put a running job of a worker back into the queue; the next one that takes it goes on where it was."""
+    mine = (jobs.c.id == job_id) & (jobs.c.state == "running") & (jobs.c.worker == worker)
+    connection.execute(update(jobs).where(mine).values(state="queued", seconds_left=None, worker=None))
+
+
 def progress(connection: Connection, job_id: str, *, worker: str | None = None, **values: object) -> bool:
     """Write stage, done, total, seconds_left, sample or cursor of a running job; False if it is gone.
 

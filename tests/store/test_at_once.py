@@ -15,7 +15,8 @@ from sqlalchemy import select, update
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.errors import StorageError
 from engine.store import queue
-from engine.store.database.database import RETRIES, ConflictError
+from engine.store.database import database
+from engine.store.database.database import BUSY, RETRIES, BusyError, ConflictError
 from engine.store.database.schema import jobs, leases, settings
 from engine.store.store import Store
 from tests import postgres
@@ -192,6 +193,38 @@ def test_a_worker_keeps_its_lease_while_it_works_and_holds_no_transaction(store,
     with store.session.db.read() as connection:
         assert connection.execute(select(jobs.c.state).where(jobs.c.id == job)).scalar_one() == "done"
         assert connection.execute(select(leases.c.worker)).all() == []
+
+
+@pytest.mark.parametrize("times", [1, queue.MAX_ATTEMPTS])
+def test_a_job_that_finds_the_database_held_goes_on_later(store, times):
+    """An import or the marks of a million records hold it for minutes; other work waits its turn, and not for ever."""
+    from engine.jobs.worker import worker as working
+
+    (job,) = queued(store, 1)
+    begun = []
+
+    def handler(task):
+        begun.append(task.id)
+        if len(begun) <= times:
+            raise BusyError(BUSY)
+
+    working.Worker(store, lambda: {"profile": handler}, idle_seconds=1.0).work()
+    with store.session.db.read() as connection:
+        row = connection.execute(select(jobs.c.state, jobs.c.error, jobs.c.worker).where(jobs.c.id == job)).one()
+    assert begun == [job] * min(times + 1, queue.MAX_ATTEMPTS)
+    assert row[:2] == (("done", None) if times < queue.MAX_ATTEMPTS else ("failed", BUSY))
+
+
+def test_a_database_that_another_program_holds_is_told_from_one_that_is_broken(store, backend, monkeypatch):
+    if backend != "sqlite":
+        pytest.skip("there writers wait for rows")
+    monkeypatch.setattr(database, "PATIENCE", "PRAGMA busy_timeout=100")
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    other = Store(store.folder.path, actor="other")
+    with store.session.db.write(), pytest.raises(BusyError, match="too long"), other.session.db.write():
+        pass
+    with other.session.db.write():
+        pass
 
 
 def work(path, seed):

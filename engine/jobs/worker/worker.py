@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select
 
 from engine.at_rest import files, keys
 from engine.errors import StorageError, UnderstudyError
@@ -38,6 +38,7 @@ from engine.jobs.worker.slots import Slots
 from engine.jobs.worker.task import Stopped, Task, frames, have_here
 from engine.store import queue
 from engine.store.audit import now
+from engine.store.database.database import BusyError, ConflictError
 from engine.store.database.schema import jobs
 from engine.store.disk.folder import TEMPORARY, Folder, remove_tree
 from engine.store.disk.place import working_place
@@ -270,6 +271,10 @@ class Worker:
             self._handlers_of()[row.kind](task)
         except Stopped:
             self._stopped(row.id)
+        except (BusyError, ConflictError) as error:
+            log(f"{row.kind} {row.id} found the database held: {frames(error)}")
+            again = row.attempts < queue.MAX_ATTEMPTS
+            self._finish(row.id, "queued" if again else "failed", None if again else sentence(error))
         except Exception as error:  # noqa: BLE001  any failure becomes the job's state and a sentence
             log(f"{row.kind} {row.id} failed: {frames(error)}")
             self._finish(row.id, "failed", sentence(error))
@@ -288,9 +293,7 @@ class Worker:
                 self.store.ledger.settle(connection)
                 log(f"{job_id} cancelled")
             else:  # the worker is leaving; the next one goes on
-                connection.execute(
-                    update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None, worker=None)
-                )
+                queue.put_back(connection, job_id, self.name)
                 log(f"{job_id} put back into the queue")
 
     def _finish(self, job_id: str, state: str, error: str | None) -> None:
@@ -304,7 +307,13 @@ class Worker:
         log(f"{job_id} {state}")
 
     def _end(self, connection: Connection, job_id: str, state: str, error: str | None) -> None:
-        """End a job, say in the audit log what a run is that it finished, and give back what was not spent."""
+        """End a job, say in the audit log what a run is that it finished, and give back what was not spent.
+
+        One whose state is "queued" goes on later, as after a kill.
+        """
+        if state == "queued":
+            queue.put_back(connection, job_id, self.name)
+            return
         if queue.finish(connection, job_id, state, error, worker=self.name) and state == "done":
             made = select(jobs.c.run_id).where(jobs.c.id == job_id, jobs.c.kind == "synthesize")
             for run_id in connection.execute(made).scalars():

@@ -36,17 +36,17 @@ GONE = (
     "or stored. Put the file back in its place; or stop the program and start it again."
 )
 
+BUSY = (
+    "Another program holds the workspace for too long. Wait a moment and try again; if it stays so, stop the worker on "
+    "the settings page."
+)
 SENTENCES: tuple[tuple[str, str], ...] = (
     ("disk is full", "The disk that holds the workspace is full. Free some space, then try again."),
     (
         "readonly database",
         "The workspace is read-only. Give yourself write access to it, or choose another folder with --workspace.",
     ),
-    (
-        "database is locked",
-        "Another program holds the workspace for too long. Wait a moment and try again; "
-        "if it stays so, stop the worker on the settings page.",
-    ),
+    ("database is locked", BUSY),
     (
         "unable to open database",
         "The workspace database cannot be opened. Check that the folder exists and that you may read and write it.",
@@ -60,6 +60,10 @@ SENTENCES: tuple[tuple[str, str], ...] = (
 
 
 T = TypeVar("T")
+
+
+class BusyError(StorageError):
+    """Another program held the database for as long as one waits for it; nothing of this transaction was kept."""
 
 
 class ConflictError(StorageError):
@@ -84,12 +88,16 @@ def database_errors() -> Iterator[None]:
         except cipher.errors(DBAPIError) as error:
             state = postgresql.state_of(error)
             if state is not None:
-                kind = ConflictError if state in postgresql.CONFLICTS else StorageError
-                raise kind(postgresql.describe(error, state)) from None
+                raise _kind_of(state)(postgresql.describe(error, state)) from None
             sentence = describe_database_error(error)
             if sentence is None:
                 raise
-            raise StorageError(sentence) from None
+            raise (BusyError if sentence == BUSY else StorageError)(sentence) from None
+
+
+def _kind_of(state: str) -> type[StorageError]:
+    """Return what a state of PostgreSQL is raised as."""
+    return ConflictError if state in postgresql.CONFLICTS else BusyError if state == postgresql.HELD else StorageError
 
 
 class Database:

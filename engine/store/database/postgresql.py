@@ -35,6 +35,7 @@ MODES = {
     "BRIEF": ("BEGIN ISOLATION LEVEL READ COMMITTED",),
 }
 CONFLICTS = ("40001", "40P01")
+HELD = "55P03"
 SENTENCES = {
     "28": "The database refuses the name or the password. Check workspace.toml, PGPASSFILE or PGPASSWORD.",
     "3D000": "The server has no database of the name in workspace.toml. Make it with createdb, or correct the name.",
