@@ -353,7 +353,8 @@ def test_a_run_the_review_has_left_behind_is_to_be_made_again_and_not_approved(s
     app = visit("release", **{"_ui.run": seeded.run})
     assert "make it again, and examine that run" in texts(app, "warning") + texts(app)
     assert decision(app, "approved").proto.type == "secondary"
-    assert "a decision here does not count there" in texts(app, "caption")
+    assert decision(app, "approved").disabled
+    assert "a decision here would not count there" in texts(app, "caption")
 
 
 def test_a_preview_leaves_no_release_no_mark_and_no_file(seeded, visit):

@@ -82,7 +82,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         selection_mode="multi-row",
         column_config={
             "value": st.column_config.TextColumn(tr("Value"), width=190),
-            "label": st.column_config.TextColumn(tr("Type"), width=105),
+            "label": st.column_config.TextColumn(tr("Type"), width=190),
             "count": st.column_config.NumberColumn(tr("Places"), width=60),
             "records": st.column_config.NumberColumn(tr("Texts"), width=55),
             "confidence": st.column_config.NumberColumn(
