@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from engine.dp.ledger import ASKED, UNKNOWN
 from engine.errors import NotFoundError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget import reservations
@@ -109,9 +110,12 @@ class Facts:
         )
 
     def _left(self, run: RunSummary) -> float | None:
-        """Return the ε that another run may claim, None where one that claims what this one does fits again."""
+        """Return the ε that another run may claim, None where one that claims what this one does fits again.
+
+        None too where the ledger waits for an answer: what is left is not known then.
+        """
         again = self.ledger.what_if(run.corpus_id, run.guarantee)
-        if again.allowed:
+        if again.allowed or again.sentence in (ASKED, UNKNOWN):
             return None
         return again.remaining_before if math.isfinite(again.remaining_before) else 0.0
 

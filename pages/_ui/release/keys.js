@@ -14,6 +14,8 @@ function pressed(event) {
   const action = BUTTONS[event.key.toLowerCase()]
   const typing = event.target.closest?.("input, textarea, select, [contenteditable=true]")
   if (!action || typing || event.ctrlKey || event.metaKey || event.altKey || !desk.area?.isConnected) return
+  // A key that decides is not one that moves: no frame around the whole page, which a click into it leads to.
+  if (document.activeElement?.dataset.testid === "stMain") document.activeElement.blur()
   if (desk.closed && DECIDES.includes(event.key.toLowerCase())) {
     desk.area.textContent = desk.closed
     return

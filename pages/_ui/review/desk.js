@@ -554,6 +554,8 @@ export default function (component) {
     const name = keyOf(event)
     if (!name || isTyping(event) || event.defaultPrevented) return
     event.preventDefault()
+    // A key that decides is not one that moves: no frame around the whole page, which a click into it leads to.
+    if (document.activeElement?.dataset.testid === "stMain") document.activeElement.blur()
     press(name)
   }
   document.addEventListener("keydown", listen)
