@@ -76,7 +76,7 @@ def test_the_policy_that_is_preselected_goes_by_the_readers_and_by_who_looked(pr
     again = open_page("release", **{"_ui.run": run})
     assert again.radio(key=release_policy.CHOICE).value == "proof", "what a person chose stays"
     assert "Policy chosen on Release: Proof alone" in words(again)
-    assert "For the readers named on Plan, “Research release” goes by measurements." in words(again)
+    assert "For the readers named on Plan “Research release” holds, which goes by measurements." in words(again)
 
 
 def test_what_does_not_matter_before_is_folded_and_nothing_impossible_would_help(proven, open_page):
@@ -119,3 +119,10 @@ def test_a_run_that_is_out_of_date_takes_no_decision_and_says_why_once(small, op
     assert "Risk" not in app.dataframe[0].value.columns
     assert "0.96" not in words(app)
     assert "Riskiest first" not in words(app)
+
+
+def test_the_bar_names_the_rule_that_the_check_list_begins_with(small, open_page, add_run):
+    run = add_run(small.open(), small.corpus, [{"text": "Soup came late."}])
+    app = open_page("release", **{"_ui.run": run, "release.policy.choice": "proof"})
+    assert "Not met: “The method carries a formal guarantee” and" in words(app)
+    assert "Not met: “Nothing private had a say”" not in words(app)

@@ -74,7 +74,9 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, r
             policy=plain(other.title),
         )
     if other is not None and policy.requirements.whole_output:
-        return tr("For the readers named on Plan, “{policy}” goes by measurements.", policy=plain(other.title))
+        return tr(
+            "For the readers named on Plan “{policy}” holds, which goes by measurements.", policy=plain(other.title)
+        )
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
     if policy.id == "exploratory":
@@ -130,7 +132,10 @@ def closed_by(
     workspace: engine.Workspace, run: engine.RunSummary, verdict: engine.Verdict, policy: engine.Policy
 ) -> tuple[str, engine.RuleVerdict]:
     """Return what keeps the gate shut in a few words, and the first rule of those that do."""
-    first, *others = gate_order(policy, verdict.open_rules())
+    open_rules = gate_order(policy, verdict.open_rules())
+    lacking = (line for line in open_rules if line.rule == "guarantee" and policy.requirements.whole_output)
+    first = next(lacking, open_rules[0])  # as the check-list begins
+    others = [line for line in open_rules if line is not first]
     waiting = next((line for line in verdict.rules if line.rule == "current" and line.passed is None), None)
     if waiting is not None and not out_of_reach(policy, first):
         if running_job(workspace, kind="examine", run_id=run.id) is not None:
