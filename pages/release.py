@@ -26,7 +26,7 @@ run = examined_run.finished(workspace, key="release")
 release_made.just(workspace, run)
 whole = release_policy.standing(workspace, run.corpus_id, run).requirements.whole_output
 if run.stale and whole:
-    states.stale(tr("The review changed after this run was made. The gate stays closed: make it again."))
+    states.stale(tr("The review changed after this run was made, and the gate stays closed for it."))
 elif run.stale:
     states.stale(
         tr("The review changed after this run was made. The gate stays closed: make it again, and examine that run.")
