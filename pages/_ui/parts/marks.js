@@ -84,6 +84,7 @@ function drawSegments(area, segments, active, pickable, pick) {
       }
       const mark = drawMark(segment, active, pickable && seen === 0, pick)
       mark.append(said(part))
+      if (!full.length) mark.style.whiteSpace = "pre" // blanks alone: they stay beside their type
       seen += 1
       if (seen >= full.length) { // the type stands once, behind the last of its words
         const tag = document.createElement("span")
