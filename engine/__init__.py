@@ -171,6 +171,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "open_workspace": ("engine.workspace", "open_workspace"),
     "parsed_settings": ("engine.studies.bench.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
+    "policy_for": ("engine.release.wizard", "policy_for"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
     "upward": ("engine.dp.upward", "upward"),
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
@@ -178,6 +179,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
     "stands_out": ("engine.examine.findings.levels", "stands_out"),
     "too_wide": ("engine.examine.findings.levels", "too_wide"),
+    "proof_taken": ("engine.release.wizard", "proof_taken"),
     "propose": ("engine.release.wizard", "propose"),
     "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
     "read_steps": ("engine.store.review.desk.steps", "read_steps"),
@@ -312,7 +314,16 @@ if TYPE_CHECKING:
     from engine.release.policy.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.policy.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import POLICIES as POLICY_OF
-    from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
+    from engine.release.wizard import (
+        Answers,
+        Proposal,
+        Recipients,
+        Recommended,
+        policy_for,
+        proof_taken,
+        propose,
+        recommended,
+    )
     from engine.store.disk.address import workspace_folder
     from engine.store.disk.encryption.encryption import opens_with
     from engine.store.disk.encryption.encryption import unlock as unlock_workspace

@@ -16,6 +16,7 @@ from pages._ui.release import intruder as release_intruder
 from pages._ui.release import made as release_made
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
+from pages._ui.release import rules as release_rules
 from pages._ui.texts import meaning
 
 workspace = guard()
@@ -23,21 +24,24 @@ workspace = guard()
 st.title(tr("Release"), anchor=False)
 run = examined_run.finished(workspace, key="release")
 release_made.just(workspace, run)
-if run.stale:
+whole = release_policy.standing(workspace, run.corpus_id, run).requirements.whole_output
+if run.stale and whole:
+    states.stale(tr("The review changed after this run was made, and the gate stays closed for it."))
+elif run.stale:
     states.stale(
         tr("The review changed after this run was made. The gate stays closed: make it again, and examine that run.")
     )
-elif run.examination_stale:
+elif run.examination_stale and not whole:  # where examining forbids a release, doing it again opens nothing
     states.stale(
         tr("The review changed after this run was examined. The gate stays closed until it is examined again.")
     )
 
 st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))
-policy = release_policy.choose(workspace, run.corpus_id)
+policy = release_policy.choose(workspace, run)
 signed = release_bundle.second_person(workspace, run, policy)
 with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-release_policy.check_list(workspace, verdict, policy, run)
+release_rules.check_list(workspace, verdict, policy, run)
 
 acting.ask(workspace, key="release", what=tr("Each approval and each release"))
 st.subheader(tr("2 · Records"), anchor=False)

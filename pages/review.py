@@ -88,8 +88,7 @@ elif view == NAMED:
 elif view == SPOT:
     review_spot.draw(workspace, corpus.id)
 elif review_queue.keep_order(workspace, corpus, asked):
-    review_spot.line(workspace, corpus.id)
-    review_desk.draw(workspace, corpus.id)
+    review_desk.draw(workspace, corpus.id, review_spot.brief(workspace, corpus.id))
     risk = workspace.values.residual_risk(corpus.id)
     with st.expander(tr("What the risk and the marks mean"), key="review.meaning"):
         st.markdown(

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from engine.dp.accounting.closed_form import default_delta, noise_multiplier, zcdp_rho
+from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.methods.advice import sizes
+from engine.release.policy.remedies import Claim, proof_takes
 
 Recipients = Literal["team", "organisation", "researchers", "public"]
 About = Literal["unit", "cap", "method", "policy", "review", "label"]
@@ -20,6 +22,7 @@ About = Literal["unit", "cap", "method", "policy", "review", "label"]
 POLICIES: dict[str, str] = {
     "team": "exploratory", "organisation": "internal", "researchers": "research", "public": "public",
 }  # fmt: skip
+OUTSIDE, PROOF = ("researchers", "public"), "proof"
 ENOUGH_TEXTS = 50  # that private prediction should be able to write
 PREDICTED_TOKENS = 100
 ENOUGH_FOR_TUNING = 500  # outputs that a surrogate model is tuned on
@@ -76,6 +79,24 @@ class Proposal:
     policy: str
     reasons: tuple[Reason, ...]
     others: tuple[tuple[str, str], ...] = ()
+
+
+def policy_for(recipients: str, *, proven: bool) -> str:
+    """Return the id of the policy that a run is held against before a person chooses one.
+
+    That of its readers; “Proof alone” where they are outside and the run has a proof that this policy takes: an
+    examination closes it for good, and a policy with measurements stays open.
+
+    Args:
+        recipients: who will receive the text, one of `Recipients`.
+        proven: whether the run has a proof that “Proof alone” takes, and nobody examined it, wholly or in part.
+    """
+    return PROOF if proven and recipients in OUTSIDE else POLICIES[recipients]
+
+
+def proof_taken(claim: Guarantee) -> bool:
+    """Return whether “Proof alone” takes a guarantee, as far as that goes: a proof, of an ε that is small enough."""
+    return proof_takes(Claim(claim.kind, claim.epsilon, claim.delta))
 
 
 def propose(answers: Answers, available: Collection[str] | None = None) -> Proposal:

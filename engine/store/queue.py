@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, case, or_, select, update
 
-from engine.json_types import as_object
+from engine.json_types import as_number, as_object
 from engine.store.audit import now
 from engine.store.database.dialect import clock, insert
 from engine.store.database.schema import jobs, leases, runs, shards
@@ -235,6 +235,7 @@ def view(row: JobRow) -> JobView:
         run_id=row.run_id,
         whole=None if row.whole is None else Whole(**as_object(row.whole)),  # type: ignore[arg-type]
         stopping=row.cancel and row.state == "running",
+        kept=int(as_number(as_object(row.cursor).get("kept")) or 0),
     )
 
 

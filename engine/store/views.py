@@ -174,7 +174,8 @@ class JobView:
     """One job of the queue; `sample` holds at most five of the latest outputs.
 
     stage, done, total, seconds_left are of the step that it is at; `whole` is of the job, where it has several parts.
-    stopping: whether it was asked to stop and has not done so yet.
+    stopping: whether it was asked to stop and has not done so yet. kept: parts that stay if it is stopped, to go on
+    with later.
     """
 
     id: str
@@ -195,6 +196,7 @@ class JobView:
     run_id: str | None
     whole: Whole | None = None
     stopping: bool = False
+    kept: int = 0
 
 
 @dataclass(frozen=True)

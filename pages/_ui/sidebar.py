@@ -179,25 +179,28 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     run = current_run(workspace, corpus)
     if run is None:
         return tr("No finished run yet.")
-    policy = release_policy.standing(workspace, corpus.id)
+    policy = release_policy.standing(workspace, corpus.id, run)
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, dot, at = run_label(workspace, run).rpartition(" · ")
     run_and_time = f"{plain(f'{name}{dot}')} {plain(at).replace(' ', NO_BREAK)}".strip()
     which = tr(":small[Run: {run}]", run=run_and_time)
     title = plain(policy.title)
-    under = (
-        tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
-        if policy.id == release_policy.named(workspace, corpus.id)
-        else tr(":small[Policy chosen on Release: {policy}]", policy=title)
-    )
-    return f"{_gate_word(workspace, run.id, verdict, policy)}.  \n{which}  \n{under}"
+    if policy.id == release_policy.named(workspace, corpus.id):
+        under = tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
+    elif policy.id == release_policy.preselected(workspace, corpus.id, run):
+        under = tr(":small[Policy for a proof that nobody examined: {policy}]", policy=title)
+    else:
+        under = tr(":small[Policy chosen on Release: {policy}]", policy=title)
+    return f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
 
 
-def _gate_word(workspace: engine.Workspace, run_id: str, verdict: engine.Verdict, policy: engine.Policy) -> str:
+def _gate_word(
+    workspace: engine.Workspace, run: engine.RunSummary, verdict: engine.Verdict, policy: engine.Policy
+) -> str:
     """Return the gate's state in a few words."""
     if not verdict.passed:
-        return tr("Closed. {why}", why=release_policy.closed_by(workspace, run_id, verdict, policy)[0])
+        return tr("Closed. {why}", why=release_policy.closed_by(workspace, run, verdict, policy)[0])
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))

@@ -253,7 +253,11 @@ def test_a_half_examination_has_looked_at_private_records(store):
     with store.session.db.read() as connection:
         assert seen.looked_at(connection, run_id)
     gate = store.releases.gate(run_id, "proof", signed_off_by="Grace")
-    assert any("a release now follows a look at private data" in rule.sentence for rule in gate.open_rules())
+    said = f"This run was examined in part (1 of {PARTS}); “Proof alone” takes one that nobody looked at."
+    assert said in [rule.sentence for rule in gate.open_rules()]
+    found = store.examinations.in_part(run_id)
+    assert found is not None
+    assert (found.kept, found.parts) == (1, PARTS)
     twin = finished_run(store, store.corpora.all()[0], store.runs.synthetic_frame(run_id)["text"].tolist())
     store.runs.delete(run_id)
     with store.session.db.read() as connection:

@@ -459,5 +459,7 @@ def test_none_seen_says_what_cannot_be_excluded(whole, excess, seen):
     ("kind", "examined", "said"), [("dp", None, True), ("dp", "2026-01-01", False), ("heuristic", None, False)]
 )
 def test_what_an_examination_takes_from_a_run_with_a_proof_is_said_before_it(kind, examined, said):
-    run = SimpleNamespace(guarantee=SimpleNamespace(kind=kind), examined_at=examined)
-    assert ("no longer leave under “Proof alone”" in examined_run.closes(run)) is said  # type: ignore[arg-type]
+    run = SimpleNamespace(id="r-1", guarantee=SimpleNamespace(kind=kind), examined_at=examined)
+    workspace = SimpleNamespace(examinations=SimpleNamespace(in_part=lambda run_id: None))
+    told = examined_run.closes(workspace, run)  # type: ignore[arg-type]
+    assert ("no longer leave under “Proof alone”" in told) is said

@@ -12,6 +12,7 @@ from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
+from pages._ui.release import together
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
 
@@ -352,7 +353,8 @@ def test_a_run_the_review_has_left_behind_is_to_be_made_again_and_not_approved(s
     app = visit("release", **{"_ui.run": seeded.run})
     assert "make it again, and examine that run" in texts(app, "warning") + texts(app)
     assert decision(app, "approved").proto.type == "secondary"
-    assert "a decision here does not count there" in texts(app, "caption")
+    assert decision(app, "approved").disabled
+    assert "a decision here would not count there" in texts(app, "caption")
 
 
 def test_a_preview_leaves_no_release_no_mark_and_no_file(seeded, visit):
@@ -390,7 +392,7 @@ def test_bulk_approval_names_the_lowest_risk_and_is_disabled_at_none(seeded, vis
     assert left is not None
     assert left > 0.2
     app = visit("release", **{"_ui.run": seeded.run})
-    button, start = app.button(key=f"release.rest.below.{seeded.run}"), release_records.begin(left)
+    button, start = app.button(key=f"release.rest.below.{seeded.run}"), together.begin(left)
     assert button.disabled == (left > 0.5)
     assert button.disabled == ("None that is left is of low risk" in texts(app, "caption"))
     if button.disabled:
@@ -404,8 +406,8 @@ def test_bulk_approval_names_the_lowest_risk_and_is_disabled_at_none(seeded, vis
     [(0.0, 0.2), (0.19, 0.2), (0.2, 0.2), (0.21, 0.25), (0.3, 0.3), (0.31, 0.35), (0.5, 0.5), (0.51, 0.2), (None, 0.2)],
 )
 def test_approving_together_begins_where_it_holds_some_record_and_never_at_high_ones(lowest, start):
-    assert release_records.begin(lowest) == pytest.approx(start)
-    assert release_records.begin(lowest) >= (lowest or 0.0) or lowest > 0.5
+    assert together.begin(lowest) == pytest.approx(start)
+    assert together.begin(lowest) >= (lowest or 0.0) or lowest > 0.5
 
 
 def test_the_question_says_how_many_leave_of_what_risk_and_how_many_stay(seeded, visit):

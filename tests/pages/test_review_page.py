@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import engine
+from engine import proposed_preset
+from engine.store.database.schema import spans
+from pages._ui.corpus import samples
+from pages._ui.review import queue
 from tests.pages.small import HOSTILE, NEEDLE, fail_job, words
 from tests.store.span_tables import add_span, span_table
 
@@ -94,6 +99,13 @@ class TestReview:
         assert "Direct identifiers that are masked wherever they stand: 100.0% (" in said
         assert "Masked words that the file marks too: 100.0% (" in said
         assert "the file marks" in said
+
+    def test_a_sample_is_read_as_what_its_title_tells(self, empty):
+        workspace = engine.open_workspace(empty)
+        corpus = samples.import_one(workspace, "clinic_letters")
+        assert workspace.review.detector_settings(corpus.id).preset == "clinical"
+        assert workspace.descriptions.get(corpus.id) is None, "nothing is declared public by that"
+        assert proposed_preset(["Support tickets"]) is None, "the guided first run goes as it went"
 
     def test_detection_can_be_cancelled(self, small, open_page):
         job_id = small.open().jobs.detect(small.bare)
@@ -191,6 +203,32 @@ class TestReview:
         data = desk(open_page("review", **{"review.filter.order": "Riskiest first"}))
         assert data["next"][0] == order[3]
         assert {data["go"]["record"], *data["next"]} <= {sheet["id"] for sheet in data["sheets"]}
+
+    def test_what_points_at_a_person_and_stays_is_counted_and_listed_on_request(self, small, open_page):
+        workspace = small.open()
+        with workspace.session.db.write() as connection:
+            stays = (spans.c.corpus_id == small.corpus, spans.c.position == 0)
+            connection.execute(spans.update().where(*stays).values(state="rejected"))
+        data = desk(open_page("review"))
+        assert (data["pressing"], data["only"], data["total"]) == (1, False, 81)
+        app = AppTest.from_function(take, default_timeout=30)
+        app.session_state["review.filter.search"] = "soup"
+        app.session_state["sent"] = (small.path, small.corpus, [{"n": 1, "see": "pressing"}])
+        app.run()
+        asked = {name: app.session_state[f"review.filter.{name}"] for name in ("state", "labels", "below", "search")}
+        assert asked == {"state": queue.PRESSING, "labels": [], "below": 100, "search": ""}
+        data = desk(open_page("review", **{"review.filter.state": queue.PRESSING}))
+        assert (data["only"], data["total"], data["go"]["record"]) == (True, 1, "A0")
+
+    def test_the_spot_check_is_told_beside_the_counts_and_leads_there(self, small, open_page):
+        words_, sentence = desk(open_page("review"))["spot"]
+        assert words_.endswith("random texts tell what is missed") or words_ == "Spot check"
+        assert "drawn at random" in sentence or "random sample" in sentence
+        app = AppTest.from_function(take, default_timeout=30)
+        app.session_state["sent"] = (small.path, small.corpus, [{"n": 1, "see": "spot"}, {"n": 2, "see": "elsewhere"}])
+        app.run()
+        assert not app.exception
+        assert app.session_state["review.view"] == "Spot check"
 
     def test_a_finished_text_counts_as_reviewed(self, small, open_page):
         first = small.open().review.order(small.corpus)[0]

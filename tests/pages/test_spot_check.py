@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.pages.small import HOSTILE, NEEDLE, labels, words
+from tests.pages.test_review_page import desk
 from tests.store.span_tables import add_span
 
 VIEW = {"review.view": "Spot check"}
@@ -51,7 +52,7 @@ class TestSpotCheck:
         assert app.session_state["review.view"] == "Text by text"
         order = app.session_state[f"_ui.review.desk.{small.corpus}"].order
         assert order == workspace.spot_checks.order(small.corpus)
-        assert "40 of its 40 records are still to be read" in words(app)
+        assert "40 of its 40 records are still to be read" in desk(app)["spot"][1], "beside the counts"
 
     def test_a_complete_one_shows_the_interval_and_the_sidebar_too(self, small, open_page):
         small.open().spot_checks.draw(small.corpus, 40)

@@ -70,6 +70,7 @@ def test_good_run_passes_every_preset(policy: Policy) -> None:
         ({"guarantee_kind": "selection-only", "originals": 0}, "guarantee"),
         ({"examined": True}, "unmeasured"),
         ({"text_examined": True}, "unmeasured"),
+        ({"in_part": (8, 34)}, "unmeasured"),
         ({"rejected": 1}, "whole"),
         ({"pending": 1}, "whole"),
         ({"approved": 0}, "whole"),
@@ -90,6 +91,25 @@ def test_proof_alone_wants_the_whole_output_of_a_proof_unmeasured(change: dict, 
     found, verdict = line("proof", rule, [], replace(WHOLE, **change))
     assert found.passed is False
     assert not verdict.passed
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"examined": True}, "This run was examined; “Proof alone” takes one that nobody looked at."),
+        (
+            {"in_part": (8, 34)},
+            "This run was examined in part (8 of 34); “Proof alone” takes one that nobody looked at.",
+        ),
+        ({"in_part": (0, 0)}, "This run was examined in part; “Proof alone” takes one that nobody looked at."),
+        (
+            {"examined": True, "in_part": (8, 34)},
+            "This run was examined; “Proof alone” takes one that nobody looked at.",
+        ),
+    ],
+)
+def test_proof_alone_says_in_few_words_that_the_run_was_looked_at(change: dict, said: str) -> None:
+    assert line("proof", "unmeasured", [], replace(WHOLE, **change))[0].sentence == said
 
 
 @pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)

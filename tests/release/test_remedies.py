@@ -63,6 +63,26 @@ def test_what_proof_alone_would_not_take_either_is_said(change, said):
     assert ("drawn again" in found) == bool(change.get("epsilon", 4.0))
 
 
+@pytest.mark.parametrize("findings", [UNEQUAL, LEAKS])
+@pytest.mark.parametrize(("left", "said"), [(0.3349, "ε of at most 0.33"), (0.009, ""), (0.0, "")])
+def test_nobody_is_told_to_draw_more_than_is_left(findings, left, said):
+    facts = replace(PROVEN, making=replace(FEW, left=left))
+    proof = evaluate(get_policy("proof"), findings, facts)
+    first = next(one.remedy for one in proof.rules if one.rule == "unmeasured")
+    for found in (remedy(findings, facts), first):
+        assert "drawn again" not in found
+        assert ("run again" in found or "Plan the method" in found) == bool(said)
+        assert said in found
+        assert ("does not hold another run" in found) == (not said)
+    assert "choose a policy with measurements" in first
+
+
+def test_proof_alone_takes_no_more_than_its_own_limit_however_much_is_left():
+    facts = replace(PROVEN, epsilon=40.0, making=replace(FEW, left=20.0))
+    first = next(one.remedy for one in evaluate(get_policy("proof"), [], facts).rules if one.rule == "unmeasured")
+    assert "Make the run again with ε of at most 10," in first
+
+
 @pytest.mark.parametrize("findings", [UNEQUAL, WIDE, LEAKS])
 @pytest.mark.parametrize("kind", ["none", "heuristic", "selection-only"])
 @pytest.mark.parametrize("writes", ["keeps", "rewrites", "new"])

@@ -9,10 +9,21 @@ from dataclasses import replace
 import pytest
 
 from engine.dp.accounting.closed_form import default_delta, zcdp_rho
+from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.methods import get_method, method_ids
 from engine.release.policy.policy import get_policy
-from engine.release.wizard import FORMAL, LEAST_SHOWN, MOST_SHOWN, Answers, propose, recommended
+from engine.release.wizard import (
+    FORMAL,
+    LEAST_SHOWN,
+    MOST_SHOWN,
+    POLICIES,
+    Answers,
+    policy_for,
+    proof_taken,
+    propose,
+    recommended,
+)
 
 
 @pytest.mark.parametrize(
@@ -209,3 +220,25 @@ def test_what_takes_more_people_is_said_to_and_stands_last():
 def test_only_what_is_on_offer_is_recommended():
     answers = Answers(False, "researchers", False, False, 93)
     assert [one.method for one in recommended(answers, ("filter", "goldfish"))] == ["filter"]
+
+
+@pytest.mark.parametrize(
+    ("recipients", "unproven", "unseen"),
+    [
+        ("team", "exploratory", "exploratory"),
+        ("organisation", "internal", "internal"),
+        ("researchers", "research", "proof"),
+        ("public", "public", "proof"),
+    ],
+)
+def test_a_proof_that_nobody_examined_goes_outside_on_its_strength(recipients, unproven, unseen):
+    assert policy_for(recipients, proven=False) == POLICIES[recipients] == unproven
+    assert policy_for(recipients, proven=True) == unseen
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon", "taken"),
+    [("dp", 4.0, True), ("dp", 10.1, False), ("selection-only", 1.0, False), ("none", None, False)],
+)
+def test_a_guarantee_is_taken_as_proof_alone_takes_it(kind, epsilon, taken):
+    assert proof_taken(Guarantee(kind, "Said.", epsilon=epsilon, delta=1e-5)) is taken

@@ -22,7 +22,7 @@ from engine.examine.measures import MEASURES, show
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
 from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
 from engine.release.policy.policy import CHOSEN, NO_LEAK, Policy, Rule
-from engine.release.policy.remedies import SET_ASIDE, Claim, Making, cost, unexamined
+from engine.release.policy.remedies import NOTHING_LEFT, SET_ASIDE, Claim, Making, cost, spent, unexamined
 from engine.release.policy.remedies import remedy as remedy_of
 from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.policy.waivers import NEVER, Waiver, basis_of
@@ -71,6 +71,8 @@ class GateFacts:
     of its method and seed was, where nothing is noised. `pool_compared` says that a comparison with the records may
     have decided what is in its pool. `lost` says that the workspace lost what happened for a time after the run was
     made.
+    `in_part` says of an examination that never ended how many parts were kept, and of how many; None where there is
+    none.
     `run_stale` says that they changed after the run itself was made, so that another examination does not help.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
@@ -107,6 +109,7 @@ class GateFacts:
     run_held: bool | None = None
     run_earlier: bool = False
     run_stale: bool = False
+    in_part: tuple[int, int] | None = None
     making: Making = field(default_factory=Making)
     chosen: Chosen | None = None
 
@@ -348,7 +351,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
         _held(facts),
         _run_held(facts),
-        *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
+        *([_unmeasured(facts, policy.title), _whole(facts)] if need.whole_output else [_current(facts)]),
         fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
               "Approve at least one record.", float(need.minimum_approved), float(facts.approved)),
@@ -422,15 +425,16 @@ def _run_held(facts: GateFacts) -> RuleVerdict:
     )  # fmt: skip
 
 
-def _unmeasured(facts: GateFacts) -> RuleVerdict:
+def _unmeasured(facts: GateFacts, policy: str) -> RuleVerdict:
     said = "Nothing of this run was measured on private data, so nothing private chose among its records."
-    looked = facts.examined or facts.text_examined
-    if looked:
+    looked = facts.examined or facts.in_part is not None or facts.text_examined
+    if facts.examined or facts.in_part is not None:
+        said = f"This run was examined{_in_part(facts)}; “{policy}” takes one that nobody looked at."
+    elif looked:
         said = (
-            "The run, or one with the same text or, without noise, the same seed (it may be deleted by now), was "
-            "examined, or, for one that was chosen among runs, one of these or one that was left out of them, or, for "
-            "one made from an earlier run's winners or with its model, that run: a release now follows a look at "
-            "private data, which its statement does not cover."
+            "A run with the same text or, without noise, the same seed (it may be deleted by now) was examined, or, "
+            "for one that was chosen among runs, one of these or one that was left out of them, or, for one made from "
+            f"an earlier run's winners or with its model, that run; “{policy}” takes one that nobody looked at."
         )
     elif facts.lost:
         said = (
@@ -447,11 +451,12 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
     elif facts.stale:
         said = "Spans or settings changed after the run was made."
-    door = unexamined(facts.claim, facts.making) or "make the run again, and let that output leave unexamined"
-    remedy = (
-        f"{door[:1].upper()}{door[1:]}{cost(facts.claim, facts.making)}; or choose a policy with measurements, whose "
-        "card says that the statement holds before selection."
-    )
+    measured = "choose a policy with measurements, whose card says that the statement holds before selection."
+    if spent(facts.claim, facts.making):
+        remedy = f"{NOTHING_LEFT} So {measured}"
+    else:
+        door = unexamined(facts.claim, facts.making) or "make the run again, and let that output leave unexamined"
+        remedy = f"{door[:1].upper()}{door[1:]}{cost(facts.claim, facts.making)}; or {measured}"
     return fact_line(
         "unmeasured",
         "Nothing private had a say",
@@ -459,6 +464,14 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
         said,
         remedy,
     )
+
+
+def _in_part(facts: GateFacts) -> str:
+    """Return how far an examination came that never ended; empty for one that did."""
+    if facts.examined or facts.in_part is None:
+        return ""
+    kept, parts = facts.in_part
+    return f" in part ({kept} of {parts})" if kept and parts else " in part"
 
 
 def _whole(facts: GateFacts) -> RuleVerdict:

@@ -8,6 +8,7 @@ Privacy posture: counts people of the corpus, as the check-list does; internal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,6 +29,9 @@ ANY_METHOD = (  # what the policies that come with the program say of every meth
     "Use a method that writes new text (three-stage filter); a larger run narrows the interval.",
 )
 NEW_TEXT = "Plan a method that writes new text, best one with a proven bound (ε)."
+LEAST = 0.01  # ε below which no method makes a run
+UNSEEN = "do not examine it, and release it whole under “Proof alone”"
+NOTHING_LEFT = "The budget of these people does not hold another run of this method."
 SET_ASIDE = "Nothing was set aside to compare with: load the corpus again and set some aside, then run and examine."
 
 
@@ -39,6 +43,8 @@ class Making:
         writes: `keeps`, the original text but for what is replaced; `rewrites`, each record from one original; `new`.
         used, aside: people (`people`) or records that were used, and that were set aside; None where not known.
         share: part of the limit, in [0, 1], that the run took from the budget, None where not known.
+        left: ε that another run may claim, >= 0, where one that claims what this one does fits no more; None where it
+            fits, or nobody knows.
     """
 
     writes: Writes = "new"
@@ -46,6 +52,7 @@ class Making:
     aside: int | None = None
     people: bool = True
     share: float | None = None
+    left: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,19 +98,51 @@ def remedy(rule: Rule, findings: Sequence[Finding], claim: Claim, making: Making
             return said
         return f"{said} Or {door}{cost(claim, making)}; to this run that policy is closed, since it was examined."
     few, way = _set_aside(rule, cause, making)
+    if spent(claim, making):
+        return f"{few} {NOTHING_LEFT} So choose a policy for a smaller circle of readers."
     if not door:
         return f"{few} {way[:1].upper()}{way[1:]}."
     drawn, taken = _drawn(claim), _taken(making)
-    each = f"Two ways, each with {drawn} drawn again{f' ({taken})' if taken else ''}" if drawn else "Two ways"
+    if making.left is not None:
+        each = f"Two ways, each with {_at_most(making)}"
+        door = f"make the run again, {UNSEEN}" if _short(making) else door
+    else:
+        each = f"Two ways, each with {drawn} drawn again{f' ({taken})' if taken else ''}" if drawn else "Two ways"
     return f"{few} {each}: {way}; or {door}, which is closed to this run since it was examined."
 
 
 def unexamined(claim: Claim, making: Making) -> str:
-    """Return the way to “Proof alone” for a run with a proof that was examined, without its cost; else nothing."""
-    if claim.kind != "dp":
+    """Return the way to “Proof alone” for a run with a proof that was examined, without its cost; else nothing.
+
+    Nothing too where the budget does not hold another run.
+    """
+    if claim.kind != "dp" or spent(claim, making):
         return ""
     how = _smaller(claim) or ("" if claim.epsilon else ", with another seed")
-    return f"make the run again{how}, do not examine it, and release it whole under “Proof alone”"
+    if _short(making):
+        how = f" with {_at_most(making)}"
+    return f"make the run again{how}, {UNSEEN}"
+
+
+def _short(making: Making) -> bool:
+    """Return whether less is left for another run than “Proof alone” takes."""
+    limit = get_policy("proof").requirements.highest_epsilon
+    return making.left is not None and (limit is None or making.left < limit)
+
+
+def proof_takes(claim: Claim) -> bool:
+    """Return whether “Proof alone” takes a claim, as far as the claim goes: a proof, of a small enough ε and δ."""
+    return claim.kind == "dp" and not _smaller(claim)
+
+
+def spent(claim: Claim, making: Making) -> bool:
+    """Return whether the budget holds no further run of a method with a proof, however small."""
+    return claim.kind == "dp" and bool(claim.epsilon) and making.left is not None and making.left < LEAST
+
+
+def _at_most(making: Making) -> str:
+    """Return what another run may claim, rounded down."""
+    return f"ε of at most {math.floor((making.left or 0.0) * 100) / 100:g}, which is all that is left"
 
 
 def _smaller(claim: Claim) -> str:
@@ -117,7 +156,9 @@ def _smaller(claim: Claim) -> str:
 
 
 def cost(claim: Claim, making: Making) -> str:
-    """Return what another run draws, in brackets; empty where that is nothing."""
+    """Return what another run draws, in brackets; empty where that is nothing, or said by what is left."""
+    if making.left is not None:
+        return ""
     drawn, taken = _drawn(claim), _taken(making)
     return f" ({drawn} drawn again{f'; {taken}' if taken else ''})" if drawn else ""
 
@@ -159,8 +200,11 @@ def _too_small(rule: Rule, making: Making) -> bool:
 def _measured(rule: Rule, claim: Claim, making: Making) -> str:
     copies = rule.finding.startswith("verbatim")
     if claim.kind == "dp":
+        if spent(claim, making):
+            return f"{NOTHING_LEFT} So choose a policy for a smaller circle of readers."
         if claim.epsilon:
-            return "Plan the method with a smaller ε, which lets less of any one person through."
+            smaller = "a smaller ε" if making.left is None else _at_most(making).partition(",")[0]
+            return f"Plan the method with {smaller}, which lets less of any one person through."
         return "This run read no private text, so what it shares with the corpus is chance or public knowledge."
     if making.writes == "keeps":
         if copies:

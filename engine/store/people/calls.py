@@ -27,7 +27,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "descriptions": _each(READ, "get") | _each(MANAGE, "declare"),
     "disk": _each(READ, "cannot_encrypt used") | _each(MANAGE, "backup restore"),
     "doctor": _each(READ, "check") | _each(MANAGE, "support_file"),
-    "examinations": _each(READ, "compare corpus_map findings look stopped tables")
+    "examinations": _each(READ, "compare corpus_map findings in_part look stopped tables")
     | _each(REVEAL, "note_reveal snapshots table")
     | _each(MANAGE, "save save_corpus_map save_snapshot save_tables"),
     "first_look": _each(READ, "of unlike") | _each(MANAGE, "write"),
@@ -71,7 +71,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "archive check_words file note_preview")
     | _each(RELEASE, "make revoke waive withdraw_waiver")
     | _each(MANAGE, "add_policy remove_policy"),
-    "review": _each(READ, "ahead order progress span_counts")
+    "review": _each(READ, "ahead order pressing progress span_counts")
     | _each(
         REVEAL,
         "accepted_spans alike detector_settings matching queue record_text redacted rows sheets spans texts "

@@ -19,15 +19,19 @@ from engine.store.review.spans import CHUNK, span_number
 from engine.store.rows import AnyRow, AnySelect, SpanRow, span_of
 from engine.store.summaries import Totals, corpus_row
 
+PRESSING = "pressing"  # points at one person by itself, stays in the text, and nobody looked at it
+
 
 def span_filter(
     corpus_id: str, labels: Sequence[str], state: str | None, below: float | None
 ) -> list[ColumnElement[bool]]:
-    """Return the conditions of a search among a corpus' spans in force."""
+    """Return the conditions of a search among a corpus' spans in force; `state` is one of `Review.STATES`."""
     conditions: list[ColumnElement[bool]] = [spans.c.corpus_id == corpus_id, spans.c.active.is_(True)]
     if labels:
         conditions.append(spans.c.label.in_(list(labels)))
-    if state in ("accepted", "rejected"):
+    if state == PRESSING:
+        conditions += [spans.c.state == "rejected", spans.c.decided.is_(False), spans.c.identifier_type == "direct"]
+    elif state in ("accepted", "rejected"):
         conditions.append(spans.c.state == state)
     elif state is not None:
         conditions.append(spans.c.decided.is_(state == "decided"))
@@ -87,6 +91,12 @@ def progress(found: Totals) -> dict[str, int]:
         "records": found.records, "reviewed": found.reviewed, "accepted": found.accepted,
         "rejected": found.spans - found.accepted, "undecided": found.undecided,
     }  # fmt: skip
+
+
+def pressing(connection: Connection, corpus_id: str) -> int:
+    """Return how many spans in force are `PRESSING`."""
+    query = select(func.count()).select_from(spans).where(*span_filter(corpus_id, (), PRESSING, None))
+    return int(connection.execute(query).scalar_one())
 
 
 def untouched(connection: Connection, corpus_id: str) -> tuple[int, int]:

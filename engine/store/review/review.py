@@ -24,8 +24,9 @@ from engine.store.review.desk import readers
 from engine.store.review.desk.readers import Ahead
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
-from engine.store.review.memory import TOTALS, remembered
+from engine.store.review.memory import TOTALS, remembered, spared
 from engine.store.review.queries import (
+    PRESSING,
     SpanCounts,
     alike_rows,
     among,
@@ -33,6 +34,7 @@ from engine.store.review.queries import (
     check_action,
     count_rows,
     position_of,
+    pressing,
     progress,
     queue_row,
     span_counts,
@@ -50,7 +52,7 @@ from engine.store.views import Sheet, SpanView
 if TYPE_CHECKING:
     from engine.pii.detect.settings import DetectorSettings
 
-STATES = ("accepted", "rejected", "undecided", "decided")
+STATES = ("accepted", "rejected", "undecided", "decided", PRESSING)
 QUEUE_COLUMNS = ["record_id", "spans", "undecided", "risk", "decided", "reviewed", "split"]
 ORDERS = ("risk", "position")
 LONGEST_NOTE = 4000  # characters
@@ -116,7 +118,8 @@ class Review:
 
         Args:
             labels: only records with a span of one of these labels.
-            state: only records with a span in this state (accepted, rejected, undecided, decided).
+            state: only records with a span in this state (accepted, rejected, undecided, decided; pressing: it points
+                at one person by itself, stays, and nobody looked at it).
             below_score: only records with a span scored below this.
             search: only records whose text contains this, whatever the case.
             order: `risk` (highest first) or `position` (file order).
@@ -237,6 +240,13 @@ class Review:
             records, reviewed; accepted, rejected, and undecided, which were not looked at whatever their state.
         """
         return progress(remembered(self.session.db, corpus_id, TOTALS, lambda c: totals(c, corpus_id)))
+
+    def pressing(self, corpus_id: str) -> int:
+        """Return how many spans in force point at one person by themselves, stay, and were not looked at.
+
+        In a large corpus it may be the number of a moment ago.
+        """
+        return spared(self.session.db, corpus_id, PRESSING, lambda c: pressing(c, corpus_id))
 
     def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
         """Return how often a span's words are found and stand unmarked.

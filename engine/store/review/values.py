@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora.corpora import Corpora
@@ -67,8 +67,9 @@ class Values:
         offset: int = 0,
         limit: int = 50,
     ) -> tuple[pd.DataFrame, int]:
-        """Return a page of distinct values, most frequent first, and how many there are.
+        """Return a page of distinct values and how many there are.
 
+        First those that point at one person by themselves, then what goes, then what stays; of each the most frequent.
         `within` keeps those of these `value_key`s; `state` is accepted, rejected or mixed; `decided` counts the
         decided spans of the value, `confidence` is the mean score of its spans.
         """
@@ -86,6 +87,7 @@ class Values:
                 decided.label("decided"),
                 func.avg(spans.c.score).label("confidence"),
                 func.min(spans.c.id).label("example"),
+                func.max(case((spans.c.identifier_type == "direct", 1), else_=0)).label("direct"),
             )
             .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
             .group_by(spans.c.value_key, spans.c.label)
@@ -103,7 +105,9 @@ class Values:
             query = query.having(conditions[state])
         found = query.subquery()
         placed = select(found, spans.c.position, spans.c.start, spans.c.end).join(spans, spans.c.id == found.c.example)
-        placed = placed.order_by(found.c.n.desc(), found.c.value_key, found.c.label)
+        goes = case((found.c.accepted > 0, 1), else_=0)
+        first = (found.c.direct.desc(), goes.desc(), found.c.n.desc())
+        placed = placed.order_by(*first, found.c.value_key, found.c.label)
         name = f"values {sorted(labels)} {state}"
         rows = remembered(self.session.db, corpus_id, name, lambda c: list(c.execute(placed)))
         if within is not None:

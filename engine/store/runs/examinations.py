@@ -20,7 +20,7 @@ from engine.store.people.reasons import check_reason
 from engine.store.records import read_table, write_table
 from engine.store.review.queries import position_of
 from engine.store.runs import chained, kept_parts
-from engine.store.runs.kept_parts import KeptParts
+from engine.store.runs.kept_parts import InPart, KeptParts
 from engine.store.runs.runs import run_row, seen
 from engine.store.session import Session
 
@@ -181,6 +181,11 @@ class Examinations:
     def stopped(self, run_id: str) -> KeptParts | None:
         """Return what is kept of an examination that was stopped, None where there is nothing to go on with."""
         return kept_parts.stopped(self.session, run_id)
+
+    def in_part(self, run_id: str) -> InPart | None:
+        """Return how far a run was examined whose examination never ended; None where one did, or nobody looked."""
+        with self.session.db.read() as connection:
+            return kept_parts.in_part(connection, run_id)
 
     def save_tables(self, run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write an examination's tables, name -> rows, beside the run."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
+from engine.dp.ledger import ASKED, UNKNOWN
 from engine.errors import NotFoundError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget import reservations
@@ -80,11 +81,17 @@ class Facts:
             missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
             intruder=None if whole else self.intruder.known(run_id),
             examination=run.examined_at or "",
+            in_part=self._in_part(run_id) if whole else None,
             held=not held.of_corpus(self.session, run.corpus_id, anew=anew),
             run_held=not runs_held.of_run(self.session, run_id, anew=anew),
             run_earlier=runs_held.earlier(self.session, run_id),
             making=self._making(run),
         )
+
+    def _in_part(self, run_id: str) -> tuple[int, int] | None:
+        """Return how many parts of an examination that never ended were kept, of how many; None where there is none."""
+        found = self.examinations.in_part(run_id)
+        return None if found is None else (found.kept, found.parts)
 
     def _making(self, run: RunSummary) -> Making:
         """Return how a run was made, as far as it decides over what would help."""
@@ -99,7 +106,18 @@ class Facts:
             aside=corpus.holdout_units,
             people=corpus.unit != "record",
             share=self._taken(run) if run.guarantee.kind == "dp" and run.guarantee.epsilon else None,
+            left=self._left(run) if run.guarantee.kind == "dp" and run.guarantee.epsilon else None,
         )
+
+    def _left(self, run: RunSummary) -> float | None:
+        """Return the ε that another run may claim, None where one that claims what this one does fits again.
+
+        None too where the ledger waits for an answer: what is left is not known then.
+        """
+        again = self.ledger.what_if(run.corpus_id, run.guarantee)
+        if again.allowed or again.sentence in (ASKED, UNKNOWN):
+            return None
+        return again.remaining_before if math.isfinite(again.remaining_before) else 0.0
 
     def _taken(self, run: RunSummary) -> float | None:
         """Return which part of the limit a run's reservation took, None where the ledger has no line of it."""

@@ -21,9 +21,10 @@ from sqlalchemy import Connection, func, select
 
 from engine.at_rest import files
 from engine.at_rest.sealed import UnsealError
-from engine.json_types import JSON, as_object
+from engine.json_types import JSON, as_number, as_object
 from engine.store.database.schema import corpora, jobs, synthetic
 from engine.store.disk.folder import remove_tree, write_atomic
+from engine.store.runs import seen
 from engine.store.runs.runs import run_row
 from engine.store.session import Session
 
@@ -44,6 +45,14 @@ class KeptParts:
     parts: int
     settings: dict[str, bool]
     embedder: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InPart:
+    """An examination that never came to its end: how many of its parts were kept, of how many; 0 where unknown."""
+
+    kept: int = 0
+    parts: int = 0
 
 
 class PartFiles:
@@ -111,6 +120,19 @@ def state(connection: Connection, run_id: str) -> str:
 def note(kept: Sequence[str], parts: int, state: str) -> dict[str, JSON]:
     """Return what a job notes of its kept parts."""
     return {"kept": len(kept), "parts": parts, "state": state}
+
+
+def in_part(connection: Connection, run_id: str) -> InPart | None:
+    """Return how far a run was examined whose examination never ended; None where one did, or nobody looked.
+
+    What was kept counts, also where it is gone by now: the look at private records stays.
+    """
+    if run_row(connection, run_id).examined_at is not None or not seen.looked_at(connection, run_id):
+        return None
+    noted = select(jobs.c.cursor).where(jobs.c.run_id == run_id, jobs.c.kind == "examine")
+    told = [as_object(one) for one in connection.execute(noted).scalars()]
+    found = [InPart(*(int(as_number(one.get(name)) or 0) for name in ("kept", "parts"))) for one in told]
+    return max(found, key=lambda one: one.kept, default=InPart())
 
 
 def stopped(session: Session, run_id: str) -> KeptParts | None:

@@ -10,6 +10,7 @@ from functools import partial
 import streamlit as st
 
 import engine
+from engine import DetectorSettings, proposed_preset
 from pages._ui.current import choose_corpus
 from pages._ui.parts import once
 from pages._ui.sign_in.closed import only
@@ -22,9 +23,18 @@ FIRST = "support_tickets"  # what a first release is shown with
 def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
     """Import a sample and make it the current corpus; a callback."""
     with st.spinner("Writing the sample corpus …"):
-        corpus = once.act(f"sample.{sample_id}", partial(act, workspace.corpora.import_sample, sample_id))
+        corpus = once.act(f"sample.{sample_id}", partial(act, import_one, workspace, sample_id))
     if corpus is not None:
         choose_corpus(corpus.id)
+
+
+def import_one(workspace: engine.Workspace, sample_id: str) -> engine.CorpusSummary:
+    """Import a sample, to be read as the kind of text that its title tells; no record is looked at for that."""
+    corpus = workspace.corpora.import_sample(sample_id)
+    kind = proposed_preset([corpus.name])
+    if kind is not None:
+        workspace.review.set_detector_settings(corpus.id, DetectorSettings(preset=kind))
+    return corpus
 
 
 def begin(workspace: engine.Workspace, *, key: str, label: str) -> None:

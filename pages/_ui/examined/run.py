@@ -23,7 +23,7 @@ from pages._ui.navigation import go
 from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import plain, run_title, seconds, when
+from pages._ui.texts import number, plain, run_title, seconds, when
 
 QUICK = mark(
     "A quick look trains no models on the text: the attacks through such models and the language model's next "
@@ -36,9 +36,29 @@ CLOSES = mark(
 )
 
 
-def closes(run: engine.RunSummary) -> str:
-    """Return what the first examination of a run with a proof takes from it; empty where it takes nothing."""
-    return tr(CLOSES) if run.guarantee.kind == "dp" and run.examined_at is None else ""
+def in_part(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return how far an examination came that never ended, and what that takes from a run with a proof; else nothing.
+
+    One sentence for every page that speaks of that state, without its full stop.
+    """
+    found = workspace.examinations.in_part(run.id) if run.examined_at is None else None
+    if found is None:
+        return ""
+    proven = run.guarantee.kind == "dp"
+    if not (found.kept and found.parts):
+        return tr("Examined in part: it can no longer leave under “Proof alone”") if proven else tr("Examined in part")
+    stands = {"kept": number(found.kept), "parts": number(found.parts)}
+    if proven:
+        return tr("Examined in part ({kept} of {parts}): it can no longer leave under “Proof alone”", **stands)
+    return tr("Examined in part ({kept} of {parts})", **stands)
+
+
+def closes(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return what the first examination of a run with a proof takes, or took, from it; empty where it takes nothing."""
+    if run.guarantee.kind != "dp" or run.examined_at is not None:
+        return ""
+    part = in_part(workspace, run)
+    return f"{part}." if part else tr(CLOSES)
 
 
 def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
@@ -187,7 +207,8 @@ def stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> bo
             tr("Continue"), type="primary", icon=":material/play_arrow:", key=f"{key}.continue.{run.id}",
             on_click=act, args=(workspace.jobs.continue_examination, run.id), **only(engine.Right.MANAGE),
         )  # fmt: skip
-        st.caption(tr("This run was held against private text: it counts as examined when it is to leave unexamined."))
+        if closes(workspace, run):
+            st.caption(closes(workspace, run))
     return True
 
 
@@ -229,8 +250,8 @@ def choices(
             args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
             **only(engine.Right.MANAGE),
         )
-    if closes(run):
-        st.caption(closes(run))
+    if closes(workspace, run):
+        st.caption(closes(workspace, run))
     if explained:
         st.caption(tr(QUICK))
 

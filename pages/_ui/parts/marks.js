@@ -55,25 +55,45 @@ function drawMark(segment, active, pickable, pick) {
   return mark
 }
 
+// Spaces at the ends of marked words and breaks between their lines: a frame around these alone would be an empty box.
+const BLANK = /(^\s+|\s+$|\s*\n\s*)/u
+
 function drawSegments(area, segments, active, pickable, pick) {
   const nodes = []
   let start = 0
-  for (const segment of segments) {
+  const said = (text) => {
     const words = document.createElement("span")
     words.className = "words"
     words.dataset.start = String(start)
-    words.textContent = segment.text
-    start += points(segment.text)
+    words.textContent = text
+    start += points(text)
+    return words
+  }
+  for (const segment of segments) {
     if (segment.label === undefined) {
-      nodes.push(words)
+      nodes.push(said(segment.text))
       continue
     }
-    const mark = drawMark(segment, active, pickable, pick)
-    const tag = document.createElement("span")
-    tag.className = "tag"
-    tag.textContent = segment.label
-    mark.append(words, tag)
-    nodes.push(mark)
+    const parts = segment.text.split(BLANK).filter((part) => part)
+    const full = parts.filter((part) => part.trim())
+    let seen = 0
+    for (const part of full.length ? parts : [segment.text]) {
+      if (full.length && !part.trim()) {
+        nodes.push(said(part))
+        continue
+      }
+      const mark = drawMark(segment, active, pickable && seen === 0, pick)
+      mark.append(said(part))
+      if (!full.length) mark.style.whiteSpace = "pre" // blanks alone: they stay beside their type
+      seen += 1
+      if (seen >= full.length) { // the type stands once, behind the last of its words
+        const tag = document.createElement("span")
+        tag.className = "tag"
+        tag.textContent = segment.label
+        mark.append(tag)
+      }
+      nodes.push(mark)
+    }
   }
   area.replaceChildren(...nodes)
 }

@@ -178,8 +178,7 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
 
 def _cancel(workspace: engine.Workspace, job: engine.JobView, key: str) -> None:
     """Draw the button that stops a job; where minutes of work would be lost, it asks first."""
-    done = 0 if job.whole is None else job.whole.number - 1
-    if job.kind not in ASKING or not done:
+    if job.kind not in ASKING or not job.kept:
         st.button(
             tr("Cancel"), key=key, icon=":material/cancel:", on_click=act, args=(workspace.jobs.cancel, job.id),
             help=tr("Stops after the current batch. What was finished is kept."),
@@ -191,8 +190,8 @@ def _cancel(workspace: engine.Workspace, job: engine.JobView, key: str) -> None:
             tr(
                 "{finished_parts} of {parts} would be kept, to go on with later. The part at work would "
                 "be measured again.",
-                finished_parts=count_of(done, "finished part"),
-                parts=job.whole.parts if job.whole else done,
+                finished_parts=count_of(job.kept, "finished part"),
+                parts=job.whole.parts if job.whole else job.kept,
             )
         )
         with st.container(horizontal=True):

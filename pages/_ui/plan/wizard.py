@@ -20,15 +20,17 @@ from engine import (
     Recommended,
     can_be_set_aside,
     least_aside,
+    policy_for,
     propose,
     recommended,
 )
+from pages._ui.current import current_run
 from pages._ui.language import mark, tr, translator
 from pages._ui.methods import method_cards
 from pages._ui.navigation import go
 from pages._ui.plan import certainty
 from pages._ui.plan.words import card_of
-from pages._ui.release.policy import CHOICE as POLICY
+from pages._ui.release import policy as release_policy
 from pages._ui.texts import count_of, number, plain
 
 RECIPIENTS: dict[Recipients, str] = {
@@ -114,7 +116,10 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
         policies = {policy.id: policy for policy in workspace.releases.policies()}
         found = Found(recommended(answers, tuple(specs)), proposal, pools, policies[proposal.policy] if named else None)
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
-            _reasons(workspace, corpus, facts, found, specs, policies[found.proposal.policy], named is not None)
+            proven = any(specs[one.method].kind == "dp" for one in found.recommended)
+            unseen = policies.get(policy_for(answers.recipients, proven=True)) if proven else None
+            other = None if unseen is None or unseen.id == proposal.policy else unseen
+            _reasons(workspace, corpus, facts, found, specs, policies[proposal.policy], other, named is not None)
     if few := few_aside(policies[found.proposal.policy], corpus):
         st.caption(few)
     return found
@@ -202,9 +207,10 @@ def _follow(
     suited = recommended(answers, available)
     if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
         st.session_state[method_cards.CHOICE] = method_cards.best(method_cards.Drafts(workspace, corpus, facts), suited)
-    if _named(said):
-        st.session_state[POLICY] = propose(answers, available).policy
+    before = _named(workspace.plan.remembered(corpus.id))
     workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
+    if _named(said) not in (None, before):
+        release_policy.named_anew(workspace, corpus.id, current_run(workspace, corpus))
 
 
 def _reasons(
@@ -214,9 +220,10 @@ def _reasons(
     found: Found,
     specs: dict[str, engine.MethodSpec],
     policy: engine.Policy,
+    unseen: engine.Policy | None,
     named: bool,
 ) -> None:
-    """Draw why these methods and which policy, and what was fixed at import."""
+    """Draw why these methods and which policy, also for a proof that nobody examined, and what was fixed at import."""
     st.markdown(tr("**Why these methods**"))
     drafts = method_cards.Drafts(workspace, corpus, facts)
     for one in found.recommended:
@@ -226,6 +233,9 @@ def _reasons(
         st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policy.title)))
     else:
         st.markdown(tr("**Policy for a release**: {policy}, once these readers are named", policy=plain(policy.title)))
+    if unseen is not None:
+        said = tr("A run with a proof that nobody examined: “{policy}”.", policy=plain(unseen.title))
+        st.markdown(f"- {said}")
     for why in found.proposal.reasons:
         if why.about in ("policy", "review", "label"):
             st.markdown(f"- {tr(ABOUT[why.about])}: {plain(why.sentence)}")

@@ -57,7 +57,7 @@ def draw(
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
-                line, help_ = _line(workspace, run.id, verdict, policy)
+                line, help_ = _line(workspace, run, verdict, policy)
                 st.markdown(line, help=help_)
                 said = [plain(policy.title), plain(run_label(workspace, run))]
                 said.append(
@@ -105,11 +105,11 @@ def draw(
 
 
 def _line(
-    workspace: engine.Workspace, run_id: str, verdict: engine.Verdict, policy: engine.Policy
+    workspace: engine.Workspace, run: engine.RunSummary, verdict: engine.Verdict, policy: engine.Policy
 ) -> tuple[str, str | None]:
     """Return the gate's state with the first thing that stands in its way, and what would help."""
     if not verdict.passed:
-        why, first = closed_by(workspace, run_id, verdict, policy)
+        why, first = closed_by(workspace, run, verdict, policy)
         return tr(":orange[:material/lock: **Closed**]. {why}", why=why), plain(first.remedy)
     if not chosen_formats():
         return tr(":orange[:material/lock: **Choose at least one file format**]"), None

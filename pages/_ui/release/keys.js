@@ -1,8 +1,10 @@
 // A key counts for the record on the screen; one that comes while a decision is stored is held back, and that is said.
+// Where no decision counts, a key that would make one says why.
 
 const BUTTONS = { a: "approved", x: "rejected", u: "pending", j: "next", k: "previous" }
+const DECIDES = ["a", "x", "u"]
 const LONGEST = 10000 // milliseconds after which a decision is taken for lost, and keys count again
-const desk = { since: 0, early: 0, area: null, words: "" }
+const desk = { since: 0, early: 0, area: null, words: "", closed: "" }
 
 function say() {
   if (desk.area) desk.area.textContent = desk.early ? desk.words : ""
@@ -12,6 +14,12 @@ function pressed(event) {
   const action = BUTTONS[event.key.toLowerCase()]
   const typing = event.target.closest?.("input, textarea, select, [contenteditable=true]")
   if (!action || typing || event.ctrlKey || event.metaKey || event.altKey || !desk.area?.isConnected) return
+  // A key that decides is not one that moves: no frame around the whole page, which a click into it leads to.
+  if (document.activeElement?.dataset.testid === "stMain") document.activeElement.blur()
+  if (desk.closed && DECIDES.includes(event.key.toLowerCase())) {
+    desk.area.textContent = desk.closed
+    return
+  }
   const now = performance.now()
   if (desk.since && now - desk.since < LONGEST) {
     event.stopImmediatePropagation()
@@ -29,6 +37,7 @@ export default function (component) {
   const { data, parentElement } = component
   desk.area = parentElement.querySelector(".early")
   desk.words = data.words
+  desk.closed = data.closed
   desk.since = 0 // what was decided is stored, and the record it is about is drawn
   say()
   window.addEventListener("keydown", pressed, true) // the same function is added once

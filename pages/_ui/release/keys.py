@@ -1,6 +1,6 @@
 """Keys on the records to approve: each counts for the record that is seen, or is said not to have counted.
 
-How to use: `keys.draw(record)` below the buttons whose shortcuts they are, in each run that draws them.
+How to use: `keys.draw(record, closed="")` below the buttons whose shortcuts they are, in each run that draws them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ _COMPONENT = st.components.v2.component(
 _DRAWN = itertools.count()  # what is drawn anew differs from what was drawn before
 
 
-def draw(record: str) -> None:
-    """Let keys count from now on for the record that is drawn."""
+def draw(record: str, *, closed: str = "") -> None:
+    """Let keys count from now on for the record that is drawn; `closed` is said instead where none may decide."""
     _COMPONENT(
         key="release.keys",
         data={
             "record": record,
             "drawn": next(_DRAWN),
+            "closed": closed,
             "words": tr("A key came before the record was drawn, and was not counted."),
         },
     )

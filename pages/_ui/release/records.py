@@ -6,8 +6,6 @@ moves to another record when rows change.
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import streamlit as st
 
@@ -16,18 +14,21 @@ from pages._ui.language import mark, sentence, tr, trn
 from pages._ui.parts import wrapped
 from pages._ui.parts.highlight import highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
-from pages._ui.parts.sliders import slider
+from pages._ui.parts.progress import running_job
 from pages._ui.privacy.leaks import marks, of_record
-from pages._ui.release import keys
-from pages._ui.sign_in.closed import barred, closed, only
+from pages._ui.release import keys, together
+from pages._ui.sign_in.closed import closed, only
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, decimal, number, plain
+from pages._ui.texts import count_of, number, plain
 
 SIZE = 25
 HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
-USUAL, LOW, STEP = 0.2, 0.5, 0.05  # risk at which approving together begins, up to where it may, and its step
 LINES = 80  # characters of a text that its three lines in the table hold, however the words break
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
+STALE = mark(
+    "This run is out of date. It must be made again, and then its own records are decided on: a decision here would "
+    "not count there."
+)
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
     "pending": ":material/radio_button_unchecked:",
@@ -40,7 +41,7 @@ def draw(
     workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int], *, helps: bool = True
 ) -> None:  # fmt: skip
     """Draw the station for one run; `helps`: whether approving can open the gate."""
-    total, known = sum(counts.values()), bool(run.examined_at)
+    total = sum(counts.values())
     st.markdown(
         tr(
             "**{approved}** approved · **{rejected}** rejected · **{pending}** undecided, of {records}.",
@@ -50,21 +51,24 @@ def draw(
             records=count_of(total, "record"),
         )
         + " "
-        + (
-            tr("Riskiest first.")
-            if known
-            else tr("In the order of the run: without an examination no record has a risk.")
-        )
+        + _order(workspace, run)
     )
     if total == 0:
         st.info(tr("This run kept no record, so there is nothing to release."), icon=":material/info:")
         return
     if closed(tr("The outputs of this run")):
         return
+    if run.stale:
+        st.caption(tr(STALE))
     equal = _originals(workspace, run)
-    _together(workspace, run, counts)
+    if not run.stale:
+        together.draw(workspace, run, counts)
     key = f"release.page.{run.id}"
-    rows = workspace.runs.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
+    rows = workspace.runs.synthetic(
+        run.id, offset=offset_of(key, SIZE), limit=SIZE, order="position" if run.stale else "risk"
+    )
+    if run.stale:  # what was measured is of a review that has changed since
+        rows = rows.assign(risk=float("nan"))
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
     left, right = st.columns([7, 5], gap="small")
@@ -78,6 +82,19 @@ def draw(
                     tr("This record equals a record of the corpus. It cannot leave."), icon=":material/content_copy:"
                 )
             _one(workspace, run, rows.iloc[ids.index(chosen)], ids, helps and not run.stale)
+
+
+def _order(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return in which order the records stand, and why."""
+    if run.stale:
+        return tr("In the order of the run: the risks are of the review as it was before.")
+    if run.examination_stale:
+        return tr("Riskiest first, as measured before the review changed.")
+    if run.examined_at:
+        return tr("Riskiest first.")
+    if running_job(workspace, kind="examine", run_id=run.id) is not None:
+        return tr("In the order of the run: the examination that is at work gives each record a risk.")
+    return tr("In the order of the run: without an examination no record has a risk.")
 
 
 def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset[str]:
@@ -103,7 +120,7 @@ def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset
             key=f"release.originals.{run.id}",
             on_click=act,
             args=(workspace.runs.approve, run.id, open_ids, "rejected"),
-            **only(engine.Right.APPROVE),
+            **({"disabled": True} if run.stale else only(engine.Right.APPROVE)),
         )
     return frozenset(ids)
 
@@ -197,7 +214,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
                 key=_key(state, record),
                 type=kind,  # type: ignore[arg-type]
                 shortcut=shortcut,
-                disabled=row["approval"] == state,
+                disabled=run.stale or row["approval"] == state,
                 on_click=_decide,
                 args=(workspace, run.id, record, state, ids),
             )
@@ -217,12 +234,9 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             on_click=_show,
             args=(run.id, ids[max(place - 1, 0)]),
         )
-    keys.draw(record)
-    st.caption(
-        tr("The run must be made again, and then its own records are decided on: a decision here does not count there.")
-        if run.stale
-        else tr("Approving or rejecting moves on to the next record of this page.")
-    )
+    keys.draw(record, closed=tr(STALE) if run.stale else "")
+    if not run.stale:
+        st.caption(tr("Approving or rejecting moves on to the next record of this page."))
 
 
 def _key(action: str, record: str) -> str:
@@ -243,69 +257,3 @@ def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, i
     if act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
         _show(run_id, ids[min(place + 1, len(ids) - 1)])
-
-
-def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
-    """Offer to approve the rest below a risk, with the count first."""
-    if not counts["pending"]:
-        return
-    with st.expander(tr("Approve the rest together"), icon=":material/done_all:", key=f"release.rest.{run.id}"):
-        if barred(tr("Approving records"), engine.Right.APPROVE):
-            return
-        st.markdown(tr("Look at the riskiest records first. Then approve what is left below a risk you accept."))
-        lowest = workspace.runs.lowest_pending_risk(run.id)
-        limit = slider(tr("Risk at most"), 0.0, 1.0, begin(lowest), STEP, key=f"release.limit.{run.id}")
-        fitting = workspace.runs.pending_below(run.id, limit)
-        if lowest is not None:
-            said = tr("The lowest risk of an undecided record is {lowest}.", lowest=decimal(lowest, 2))
-            if lowest > LOW:
-                said += " " + tr("None that is left is of low risk: decide on each by itself.")
-            st.caption(said)
-        everything = counts["pending"]
-        with st.container(horizontal=True):
-            st.button(
-                trn(
-                    "Approve {n} undecided record with risk at most {limit}",
-                    "Approve {n} undecided records with risk at most {limit}",
-                    fitting,
-                    limit=decimal(limit, 2),
-                )
-                if fitting
-                else tr("No undecided record has a risk of at most {limit}", limit=decimal(limit, 2)),
-                key=f"release.rest.below.{run.id}",
-                disabled=not fitting,
-                on_click=_approve_rest,
-                args=(workspace, run.id, limit),
-            )
-            if not run.examined_at:
-                st.button(
-                    tr("Approve all {everything} unread", everything=number(everything)),
-                    key=f"release.rest.all.{run.id}",
-                    on_click=_approve_rest,
-                    args=(workspace, run.id, None),
-                )
-        st.caption(
-            tr(
-                "Records approved together count as decided. The audit log says that they were approved together "
-                "and at which risk."
-            )
-            if run.examined_at
-            else tr("This run was not examined, so no record has a risk yet. Examine it on the Privacy page first.")
-        )
-
-
-def begin(lowest: float | None) -> float:
-    """Return the risk at which approving together begins: one that holds some record, but never a high one.
-
-    Args:
-        lowest: risk of an undecided record, in [0, 1]; None where none has one.
-    """
-    if lowest is None or lowest > LOW:
-        return USUAL
-    return min(LOW, max(USUAL, math.ceil(round(lowest / STEP, 6)) * STEP))
-
-
-def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
-    done = act(workspace.runs.approve_all_pending, run_id, limit)
-    if done is not None:
-        notice(trn("{n} record approved together.", "{n} records approved together.", done))

@@ -74,6 +74,10 @@ function drawBar(desk, root, data) {
       "{read} of {n} texts read · {go} findings go · {stay} stay · {open} not looked at", counts.records,
       { read: num(counts.reviewed), go: num(counts.accepted), stay: num(counts.rejected), open: num(counts.undecided) })
   root.querySelector(".fill").style.inlineSize = `${Math.round(100 * part)}%`
+  const spot = root.querySelector(".spot")
+  spot.textContent = `${data.spot[0]} →`
+  spot.title = data.spot[1]
+  drawPressing(desk, root, data)
   const waiting = desk.outbox.length
   const late = desk.flight && performance.now() - desk.flight.at > 3000
   const words = desk.trouble ? say("Not stored yet: {why}", { why: desk.trouble }) : !waiting ? say("All stored") : late
@@ -85,6 +89,21 @@ function drawBar(desk, root, data) {
   status.dataset.unanswered = String(Number(desk.flight !== null))
   const told = root.querySelector(".told")
   if (told.textContent !== desk.told) told.textContent = desk.told
+}
+
+/** What points at one person and stays until somebody decides, in the whole corpus; nothing where there is none. */
+function drawPressing(desk, root, data) {
+  const line = root.querySelector(".pressing")
+  const words = data.pressing ? sayMany("{n} finding that points at one person stays until you decide.",
+    "{n} findings that point at one person stay until you decide.", data.pressing) : ""
+  const sign = `${words} ${data.only} ${spoken.code}`
+  if (line.dataset.sign === sign) return
+  line.dataset.sign = sign
+  const all = button(say("Show all texts"), "", () => desk.showing("all"), { className: "link", name: "see-all" })
+  const them = button(say("See them"), "", () => desk.showing("pressing"), { className: "link", name: "see-pressing" })
+  const only = el("span", "", say("Only texts with such findings are listed."))
+  if (!words && !data.only) line.replaceChildren()
+  else line.replaceChildren(...(words ? [el("strong", "", words)] : []), ...(data.only ? [only, all] : [them]))
 }
 
 /** What a text's open findings add up to, without an end: one with forty of them and one with ten have a risk near 1. */
@@ -185,11 +204,18 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
     button(say("All here stay"), "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
   )
   if (spans.length) nodes.push(el("p", "quiet", sayMany("{n} finding of this text not looked at:", "{n} findings of this text not looked at:", open)), all)
-  nodes.push(button(open ? say("Done, next text") : say("Next text"), "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
+  nodes.push(button(doneWords(open, spans.length), "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
   const kept = root.getRootNode().activeElement
   const name = kept && card.contains(kept) ? kept.dataset.act : null
   card.replaceChildren(...nodes)
   if (name) { const again = card.querySelector(`[data-act="${name}"]`); if (again) again.focus({ preventScroll: true }) }
+}
+
+/** What going on closes: the findings that nobody looked at count from then on as decided the way they are marked. */
+function doneWords(open, all) {
+  if (!open) return say("Done, next text")
+  return open === all ? sayMany("Done: the one finding as marked", "Done: all {n} as marked", open)
+    : sayMany("Done: the other one as marked", "Done: the other {n} as marked", open)
 }
 
 function wanted(desk, data, span) {
@@ -299,6 +325,14 @@ function drawText(desk, root, data, sheet, span, press) {
   return { slice, length }
 }
 
+/** One of the two texts at a time, each as tall as the desk. */
+function drawView(desk, root) {
+  const view = desk.view === "look" ? "look" : "original"
+  for (const one of root.querySelectorAll(".view")) one.setAttribute("aria-selected", String(one.dataset.view === view))
+  root.querySelector(".original").hidden = view !== "original"
+  root.querySelector(".look").hidden = view !== "look"
+}
+
 function drawAdding(desk, root, data, sheet, press) {
   const tool = root.querySelector(".tool")
   if (!desk.range || !sheet) {
@@ -335,7 +369,7 @@ function placesOf(text, phrase) {
 }
 
 const KEYS = {
-  a: "accept", x: "reject", j: "next", k: "previous", n: "finish", p: "back", u: "undo", m: "toggle same",
+  a: "accept", x: "reject", j: "next", k: "previous", n: "finish", p: "back", u: "undo", m: "toggle same", l: "look",
   A: "accept text", X: "reject text",
 }
 
@@ -371,6 +405,7 @@ export default function (component) {
     }
     drawBar(desk, root, data)
     drawQueue(desk, root, data, (id) => press("open", id))
+    drawView(desk, root)
     const { slice } = drawText(desk, root, data, sheet, span, press)
     drawAdding(desk, root, data, sheet, press)
     drawCard(desk, root, data, sheet, span, slice, press)
@@ -399,7 +434,7 @@ export default function (component) {
   const onward = (span) => {
     const spans = lasting(seen(desk, desk.current))
     const behind = spans.slice(spans.findIndex((one) => one.id === span.id) + 1)
-    const target = behind.find((one) => !one.decided) || spans.find((one) => !one.decided)
+    const target = firstOpen(desk, behind) || firstOpen(desk, spans)
     desk.span = target ? target.id : ""
     rest()
   }
@@ -429,6 +464,7 @@ export default function (component) {
     const sheet = seen(desk, desk.current)
     const span = chosen(desk, sheet)
     if (name === "undo") undoLast(desk)
+    else if (name === "look") desk.view = given || (desk.view === "look" ? "original" : "look")
     else if (name === "open") { if (given !== desk.current) leaveFor(given) }
     else if (name === "back") leaveFor(preceding(desk), say("This is the first text of the list."))
     else if (!sheet) desk.told = say("A key came before the text was shown, and was not counted.")
@@ -501,6 +537,10 @@ export default function (component) {
     const target = by && names[names.indexOf(event.target) + by]
     if (target) { event.preventDefault(); target.focus() }
   }
+  for (const one of root.querySelectorAll(".view")) one.onclick = () => press("look", one.dataset.view)
+  const see = (what) => { desk.see = what; desk.ask = true; pump(desk, send) }
+  root.querySelector(".spot").onclick = () => see("spot")
+  desk.showing = see
   const area = root.querySelector(".text")
   area.onmouseup = () => setTimeout(() => {
     const range = selectedRange(parentElement)
@@ -514,6 +554,8 @@ export default function (component) {
     const name = keyOf(event)
     if (!name || isTyping(event) || event.defaultPrevented) return
     event.preventDefault()
+    // A key that decides is not one that moves: no frame around the whole page, which a click into it leads to.
+    if (document.activeElement?.dataset.testid === "stMain") document.activeElement.blur()
     press(name)
   }
   document.addEventListener("keydown", listen)

@@ -21,13 +21,14 @@ from engine import LABELS, NAME_LABELS, JSONObject, as_list, as_number, as_objec
 from pages._ui.language import mark, tr
 from pages._ui.language.script import language
 from pages._ui.parts.highlight import LABEL_HUES
-from pages._ui.review import state
+from pages._ui.review import queue, spot, state
 from pages._ui.texts import label_name
 
 AHEAD = 12  # texts that lie ready in the browser
 AHEAD_CHARACTERS = 150_000
 ROWS = 40
 COUNTED = ("finish", "undo", "add")  # acts that may change the estimate of what was missed
+SEEN = {"pressing": queue.see_pressing, "all": queue.see_all, "spot": spot.see}  # what the browser may ask to see
 WHO = {"custodian": mark("marked by a person"), "gold": mark("came with the file"), "tagger": mark("built-in tagger")}
 
 _SHARED = Path(__file__).resolve().parent.parent / "parts"
@@ -49,14 +50,22 @@ _COMPONENT = st.components.v2.component(
 
 
 @st.fragment
-def draw(workspace: engine.Workspace, corpus_id: str) -> None:
-    """Draw the desk on this tab's order of texts; take what the browser sends."""
+def draw(workspace: engine.Workspace, corpus_id: str, checked: list[str]) -> None:
+    """Draw the desk on this tab's order of texts; take what the browser sends.
+
+    Args:
+        checked: the spot check's state in a few words and in a sentence (`spot.brief`), as the page was drawn.
+    """
     key = f"review.desk.{corpus_id}"
     mine = state.desk(corpus_id)
-    _COMPONENT(key=key, data=_data(workspace, corpus_id, mine), on_sync_change=lambda: _sync(workspace, corpus_id, key))
-    if mine.read:
-        mine.read = False
-        st.rerun()  # the sidebar's estimate rests on the texts that were read
+    _COMPONENT(
+        key=key,
+        data=_data(workspace, corpus_id, mine, checked),
+        on_sync_change=lambda: _sync(workspace, corpus_id, key),
+    )
+    if mine.read or mine.see:
+        mine.read, mine.see = False, ""
+        st.rerun()  # the sidebar's estimate rests on the texts that were read; filters stand outside of the desk
 
 
 def _sync(workspace: engine.Workspace, corpus_id: str, key: str) -> None:
@@ -84,9 +93,12 @@ def receive(workspace: engine.Workspace, corpus_id: str, message: JSONObject) ->
     mine.record = record_id if isinstance(record_id, str) else mine.record
     mine.span = span if isinstance(span, str) and span else None
     mine.page = None if page is None else int(page)
+    mine.see = str(message.get("see") or "")
+    if mine.see in SEEN:
+        SEEN[mine.see]()
 
 
-def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict[str, Any]:
+def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk, checked: list[str]) -> dict[str, Any]:
     """Return what the browser needs: the texts that lie ready, the rows in sight, and the answer to its message."""
     order, current = mine.order, mine.record
     at = order.index(current) if current in order else 0
@@ -118,6 +130,9 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
         "sheets": _sheets(workspace, corpus_id, list(dict.fromkeys(wanted))),
         "alike": _alike(workspace, corpus_id, mine.span),
         "counts": workspace.review.progress(corpus_id),
+        "pressing": workspace.review.pressing(corpus_id),
+        "only": queue.only_pressing(),
+        "spot": checked,
         "reply": mine.reply,
         "done": mine.done,
         "trouble": mine.trouble,

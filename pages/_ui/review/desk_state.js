@@ -20,7 +20,8 @@ function openDesk(corpus) {
     const desk = {
       corpus, client: randomName(), seq: 0, outbox: [], history: past(corpus), sheets: new Map(), current: null,
       span: null, next: [], rows: [], n: 0, flight: null, ask: false, page: null, notes: new Map(), told: "", went: -1,
-      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null, views: new Map(), lines: new Map(),
+      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null, views: new Map(), lines: new Map(), view: "original",
+      see: null, only: false, // what is asked to be listed, and whether only texts are with what points at one person
     }
     DESKS.set(corpus, desk)
     desk.clients.add(desk.client)
@@ -236,7 +237,7 @@ function receive(desk, data) {
     if (desk.notes.get(sheet.id) === sheet.note) desk.notes.delete(sheet.id)
   }
   for (const id of [...desk.sheets.keys()].slice(0, -CACHED)) if (!given.has(id) && id !== desk.current) desk.sheets.delete(id)
-  Object.assign(desk, { next: data.next, rows: data.rows, alike: data.alike, counts: data.counts, trouble: data.trouble })
+  Object.assign(desk, { next: data.next, rows: data.rows, alike: data.alike, counts: data.counts, trouble: data.trouble, only: data.only })
   if (desk.flight && data.reply === desk.flight.n) desk.flight = null
   if (data.go.n !== desk.went) {
     desk.went = data.go.n
@@ -253,6 +254,8 @@ function pump(desk, send) {
   if (desk.flight) desk.ask = true
   if (!desk.outbox.length && !desk.ask && !desk.notes.size) return
   desk.ask = false
+  const see = desk.see || null
+  desk.see = null
   desk.flight = { n: ++desk.n, at: performance.now() }
   send({
     n: desk.n,
@@ -261,6 +264,7 @@ function pump(desk, send) {
     span: desk.span,
     page: desk.page,
     notes: [...desk.notes],
+    see,
   })
 }
 
@@ -286,7 +290,13 @@ const lasting = (sheet) => sheet.spans.filter((span) => !span.temporary)
 function chosen(desk, sheet) {
   if (!sheet) return null
   const spans = lasting(sheet)
-  return spans.find((span) => span.id === desk.span) || spans.find((span) => !span.decided && desk.span === null) || null
+  return spans.find((span) => span.id === desk.span) || (desk.span === null && firstOpen(desk, spans)) || null
+}
+
+// The first finding that nobody decided on; where such texts are listed, one that points at a person and stays.
+function firstOpen(desk, spans) {
+  const open = spans.filter((span) => !span.decided)
+  return (desk.only && open.find((span) => span.type === "direct" && span.state === "rejected")) || open[0]
 }
 
 function openText(desk, id) {

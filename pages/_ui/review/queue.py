@@ -20,6 +20,9 @@ STATES = {
     mark("Goes"): "accepted",
     mark("Stays"): "rejected",
 }
+PRESSING = mark("Points at one person and stays, not looked at")
+STATES |= {PRESSING: "pressing"}
+STATE, LABELS_KEY, BELOW, SEARCH = (f"review.filter.{name}" for name in ("state", "labels", "below", "search"))
 SPOT = mark("The spot check")
 ORDERS: dict[str, Literal["risk", "position", "random", "spot"]] = {
     mark("Riskiest first"): "risk",
@@ -84,6 +87,22 @@ def filters() -> Filters:
         "search": (search or "").strip() or None,
         "order": ORDERS[order],
     }
+
+
+def only_pressing() -> bool:
+    """Return whether only texts are listed in which something points at one person and stays, not looked at."""
+    return st.session_state.get(STATE) == PRESSING
+
+
+def see_pressing() -> None:
+    """List only those texts; a callback."""
+    see_all()
+    st.session_state[STATE] = PRESSING
+
+
+def see_all() -> None:
+    """List all texts; a callback."""
+    st.session_state.update({STATE: next(iter(STATES)), LABELS_KEY: [], BELOW: 100, SEARCH: ""})
 
 
 def keep_order(workspace: engine.Workspace, corpus: engine.CorpusSummary, asked: Filters) -> bool:

@@ -22,40 +22,46 @@ TARGETS = (100.0, 50.0, 20.0, 10.0, 5.0)  # records in 1,000
 LEAST, TWICE = 30, 20
 
 
-def line(workspace: engine.Workspace, corpus_id: str) -> None:
-    """Draw the spot check's state in a sentence, above the texts, with the way there: nobody has to read all."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="review.spot.line"):
-        st.markdown(_line(workspace, corpus_id), width="content")
-        st.button(
-            tr("Spot check"), type="tertiary", icon=":material/arrow_forward:", icon_position="right",
-            key="review.spot.see", on_click=st.session_state.__setitem__, args=("review.view", VIEW),
-        )  # fmt: skip
+def see() -> None:
+    """Show the spot check; a callback."""
+    st.session_state["review.view"] = VIEW
 
 
-def _line(workspace: engine.Workspace, corpus_id: str) -> str:
+def brief(workspace: engine.Workspace, corpus_id: str) -> list[str]:
+    """Return the spot check's state in a few words and in a sentence, as plain text: nobody has to read all."""
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
         needed, records = workspace.spot_checks.at_a_glance(corpus_id, TARGETS[1])
         if needed >= records:  # so few texts that a sample is all of them
-            return tr("How much is missed once you have read them? A random sample tells.")
-        return trn(
-            "You need not read all: {n} text drawn at random tells how much is missed.",
-            "You need not read all: {n} texts drawn at random tell how much is missed.",
-            needed,
-        )
+            return [tr("Spot check"), tr("How much is missed once you have read them? A random sample tells.")]
+        return [
+            trn("{n} random text tells what is missed", "{n} random texts tell what is missed", needed),
+            trn(
+                "You need not read all: {n} text drawn at random tells how much is missed.",
+                "You need not read all: {n} texts drawn at random tell how much is missed.",
+                needed,
+            ),
+        ]
     if found.check.stale:
-        return tr("The spot check is out of date.") + f" {plain(found.check.stale)}"
+        return [tr("Spot check: out of date"), tr("The spot check is out of date.") + f" {found.check.stale}"]
     if found.direct is None:
-        return tr(
-            "The spot check tells nothing yet: {why} Choose the order “{order}” under Filters.",
-            why=plain(found.why),
-            order=tr(SPOT),
-        )
-    return tr(
-        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked, if "
-        "its readers overlooked none.",
-        high=decimal(found.direct.high, 1),
-    )
+        return [
+            tr("Spot check: tells nothing yet"),
+            tr(
+                "The spot check tells nothing yet: {why} Choose the order “{order}” under Filters.",
+                why=found.why,
+                order=tr(SPOT),
+            ),
+        ]
+    high = decimal(found.direct.high, 1)
+    return [
+        tr("At most {high} of 1,000 texts still hold one", high=high),
+        tr(
+            "By the spot check, at most {high} of 1,000 texts still hold a direct identifier that nobody marked, if "
+            "its readers overlooked none.",
+            high=high,
+        ),
+    ]
 
 
 def draw(workspace: engine.Workspace, corpus_id: str) -> None:

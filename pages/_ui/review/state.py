@@ -15,7 +15,8 @@ class Desk:
     """One corpus' desk in one tab.
 
     `asked` is what the order was made for; `moves` rises whenever the server, not the browser, opens a text; `page` is
-    a page of the list that was turned to, None for that of the open text.
+    a page of the list that was turned to, None for that of the open text; `see` is what the browser asked to be shown
+    instead, until it is.
     """
 
     asked: object = None
@@ -28,6 +29,7 @@ class Desk:
     reply: int = 0
     done: list[list[object]] = field(default_factory=list)
     trouble: str = ""
+    see: str = ""
 
 
 def desk(corpus_id: str) -> Desk:

@@ -81,19 +81,19 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "value": st.column_config.TextColumn(tr("Value"), width=190),
-            "label": st.column_config.TextColumn(tr("Type"), width=105),
-            "count": st.column_config.NumberColumn(tr("Places"), width=60),
-            "records": st.column_config.NumberColumn(tr("Texts"), width=55),
+            "value": st.column_config.TextColumn(tr("Value"), width=150),
+            "label": st.column_config.TextColumn(tr("Type"), width=188),
+            "count": st.column_config.NumberColumn(tr("Places"), width=52),
+            "records": st.column_config.NumberColumn(tr("Texts"), width=48),
             "confidence": st.column_config.NumberColumn(
                 tr("Confidence"),
-                width=85,
+                width=80,
                 format="percent",
                 help=tr("How sure the detector was, on average over the places."),
             ),
-            "state": st.column_config.TextColumn(tr("Now"), width=90),
+            "state": st.column_config.TextColumn(tr("Now"), width=66),
             "decided": st.column_config.NumberColumn(
-                tr("Decided"), width=70, help=tr("Places a person has decided on.")
+                tr("Decided"), width=64, help=tr("Places a person has decided on.")
             ),
         },
         alt=tr("Distinct values with their counts and decisions"),

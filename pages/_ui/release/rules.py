@@ -1,0 +1,188 @@
+"""The policy as a check-list: rule, what was found, whether it is met, what would turn it green.
+
+Privacy posture: shows measured values to the custodian; none of it goes into a bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+import engine
+from engine import GATE_EXAMINE, out_of_reach
+from pages._ui.current import choose_run, run_label
+from pages._ui.examined import run as examined_run
+from pages._ui.language import mark, tr, trn
+from pages._ui.navigation import go
+from pages._ui.parts.progress import running_job
+from pages._ui.release import waivers as release_waivers
+from pages._ui.release.policy import WAIT
+from pages._ui.texts import plain
+
+# passed -> icon, word; the word carries the meaning, the colour only repeats it
+STATES = {
+    True: (":material/check_circle:", mark("met"), "green"),
+    False: (":material/cancel:", mark("not met"), "red"),
+    None: (":material/help:", mark("not known, counts as not met"), "orange"),
+}
+WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
+HIGH = (":material/warning:", mark("measured, high"), "orange")
+
+
+def check_list(
+    workspace: engine.Workspace, verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSummary
+) -> None:
+    """Draw the verdict in one line, then each rule."""
+    open_rules, which = verdict.open_rules(), plain(run_label(workspace, run))
+    if verdict.passed:
+        waived, high = len(verdict.waived_rules()), verdict.high_rules()
+        stands = {"which": which, "rules": len(verdict.rules), "policy": plain(policy.title)}
+        said = (
+            trn(
+                "**The gate is open** for the run {which}. {n} of the {rules} rules of “{policy}” was waived, the "
+                "others are met.",
+                "**The gate is open** for the run {which}. {n} of the {rules} rules of “{policy}” were waived, the "
+                "others are met.",
+                waived,
+                **stands,
+            )
+            if waived
+            else tr(
+                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met.", **stands
+            )
+        )
+        if high:
+            more = trn(
+                "**{n} measured value is high.** This policy only asks that they are known, so they "
+                "do not close the gate. Read them before you build.",
+                "**{n} measured values are high.** This policy only asks that they are known, so they "
+                "do not close the gate. Read them before you build.",
+                len(high),
+            )
+            st.warning(f"{said}\n\n{more}", icon=":material/warning:")
+        else:
+            st.success(said, icon=":material/lock_open:")
+    else:
+        st.error(
+            trn(
+                "**The gate is closed** for the run {which}. {n} rule of {rules} is not met.",
+                "**The gate is closed** for the run {which}. {n} rules of {rules} are not met.",
+                len(open_rules),
+                which=which,
+                rules=len(verdict.rules),
+            ),
+            icon=":material/lock:",
+        )
+    release_waivers.void(workspace, verdict, policy, run.id)
+    busy = running_job(workspace, kind="examine", run_id=run.id) is not None
+    lines = [_meanwhile(line) if busy else line for line in verdict.rules]
+    settled = [line for line in lines if line.passed is True and not line.high and not line.waived]
+    to_read = [line for line in lines if line not in settled]
+    never = [line for line in to_read if out_of_reach(policy, line)]
+    shut = next((line for line in never if line.rule == "guarantee"), None)
+    if shut and policy.requirements.whole_output:  # nothing else helps a run that has no proof
+        never = [shut]
+    behind = [line for line in to_read if line not in never and not line.met] if never else []
+    to_read = [line for line in to_read if line not in never and line not in behind]
+    if never:
+        _never(workspace, never, policy, run)
+    waiting = [line for line in to_read if line.passed is None and line.remedy in (GATE_EXAMINE, tr(WAIT))]
+    if len(waiting) > 1:
+        _waiting(workspace, waiting, policy, run, busy=busy)
+        to_read = [line for line in to_read if line not in waiting]
+    if to_read:
+        with st.container(border=True, key="release.checklist", gap="small"):
+            place = {name: number for number, name in enumerate(line.remedy for line in to_read)}
+            to_read.sort(key=lambda line: (line.met, line.passed is True, not line.high, place[line.remedy]))
+            _lines(workspace, to_read, policy, run)
+    if behind:
+        more = trn(
+            "{n} more rule is not met, and does not matter before",
+            "{n} more rules are not met, and do not matter before",
+            len(behind),
+        )
+        with st.expander(more, icon=":material/rule:", key=f"release.behind.{run.id}"):
+            _lines(workspace, behind, policy, run)
+    if settled:
+        met = trn("{n} rule is met", "{n} rules are met", len(settled))
+        with st.expander(met, icon=":material/check_circle:", key=f"release.met.{run.id}"):
+            for line in settled:
+                _line(workspace, line, policy, run)
+
+
+def _meanwhile(line: engine.RuleVerdict) -> engine.RuleVerdict:
+    """Return a rule as it stands while the run's examination is at work: what that measures is waited for."""
+    if line.passed is not None or line.remedy != GATE_EXAMINE:
+        return line
+    said = tr("The run is being examined.") if line.rule == "current" else line.sentence
+    return replace(line, sentence=said, remedy=tr(WAIT))
+
+
+def _never(
+    workspace: engine.Workspace, lines: list[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
+) -> None:
+    """Draw the rules that the run itself breaks, under the sentence that no decision here changes that."""
+    with st.container(border=True, key="release.never", gap="small"):
+        st.markdown(tr(":red[:material/block:] **This policy cannot be met by this run, whatever you approve.**"))
+        widest = workspace.releases.audience(run.id).policy
+        if widest is not None and not policy.requirements.whole_output:
+            said = tr("The widest policy that its measurements meet is “{policy}”.", policy=plain(widest.title))
+            st.caption(said)
+        _lines(workspace, lines, policy, run)
+
+
+def _lines(
+    workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
+) -> None:
+    """Draw rules; what would help several of them alike stands once, below the last of these."""
+    last = {line.remedy: place for place, line in enumerate(lines) if line.passed is not True}
+    for place, line in enumerate(lines):
+        _line(workspace, line, policy, run, helped=last.get(line.remedy, place) != place)
+
+
+def _waiting(
+    workspace: engine.Workspace,
+    lines: list[engine.RuleVerdict],
+    policy: engine.Policy,
+    run: engine.RunSummary,
+    *,
+    busy: bool,
+) -> None:
+    """Draw the rules that nothing but an examination can answer, and the way to it, or to see it, once for all."""
+    with st.container(border=True, key="release.waiting", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            icon, word, colour = STATES[None]
+            said = trn("{n} rule waits for the examination", "{n} rules wait for the examination", len(lines))
+            st.markdown(f":{colour}[{icon}] **{said}** · :{colour}[{tr(word)}]", width="content")
+            label = tr("Watch the examination") if busy else tr("Examine the run")
+            if st.button(
+                label, icon=":material/arrow_forward:", icon_position="right", key=f"release.examine.{run.id}"
+            ):
+                choose_run(run.id)
+                go("privacy")
+        if not busy and examined_run.closes(workspace, run):
+            st.caption(examined_run.closes(workspace, run))
+        for line in lines:
+            _line(workspace, line, policy, run, helped=True)
+
+
+def _line(
+    workspace: engine.Workspace,
+    line: engine.RuleVerdict,
+    policy: engine.Policy,
+    run: engine.RunSummary,
+    *,
+    helped: bool = False,
+) -> None:
+    """Draw a rule and its state; what would help, but where that is said for several (`helped`)."""
+    icon, word, colour = WAIVED if line.waived else HIGH if line.high else STATES[line.passed]
+    with st.container(key=f"release.rule.{line.rule}", gap=None):
+        st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
+        st.caption(plain(line.sentence))
+        if line.passed is True:
+            return
+        if not helped:
+            st.markdown(tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(line.remedy)))
+        release_waivers.draw(workspace, line, policy, run)

@@ -1,0 +1,85 @@
+"""Approve the records that nobody decided on together, below a risk, with the count first."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+import engine
+from pages._ui.language import tr, trn
+from pages._ui.parts.progress import running_job
+from pages._ui.parts.sliders import slider
+from pages._ui.sign_in.closed import barred
+from pages._ui.states import act, notice
+from pages._ui.texts import decimal, number
+
+USUAL, LOW, STEP = 0.2, 0.5, 0.05  # risk at which approving together begins, up to where it may, and its step
+
+
+def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
+    """Offer to approve the rest below a risk, with the count first."""
+    if not counts["pending"]:
+        return
+    with st.expander(tr("Approve the rest together"), icon=":material/done_all:", key=f"release.rest.{run.id}"):
+        if barred(tr("Approving records"), engine.Right.APPROVE):
+            return
+        st.markdown(tr("Look at the riskiest records first. Then approve what is left below a risk you accept."))
+        lowest = workspace.runs.lowest_pending_risk(run.id)
+        limit = slider(tr("Risk at most"), 0.0, 1.0, begin(lowest), STEP, key=f"release.limit.{run.id}")
+        fitting = workspace.runs.pending_below(run.id, limit)
+        if lowest is not None:
+            said = tr("The lowest risk of an undecided record is {lowest}.", lowest=decimal(lowest, 2))
+            if lowest > LOW:
+                said += " " + tr("None that is left is of low risk: decide on each by itself.")
+            st.caption(said)
+        everything = counts["pending"]
+        with st.container(horizontal=True):
+            st.button(
+                trn(
+                    "Approve {n} undecided record with risk at most {limit}",
+                    "Approve {n} undecided records with risk at most {limit}",
+                    fitting,
+                    limit=decimal(limit, 2),
+                )
+                if fitting
+                else tr("No undecided record has a risk of at most {limit}", limit=decimal(limit, 2)),
+                key=f"release.rest.below.{run.id}",
+                disabled=not fitting,
+                on_click=_approve_rest,
+                args=(workspace, run.id, limit),
+            )
+            if not run.examined_at:
+                st.button(
+                    tr("Approve all {everything} unread", everything=number(everything)),
+                    key=f"release.rest.all.{run.id}",
+                    on_click=_approve_rest,
+                    args=(workspace, run.id, None),
+                )
+        st.caption(
+            tr(
+                "Records approved together count as decided. The audit log says that they were approved together "
+                "and at which risk."
+            )
+            if run.examined_at
+            else tr("No record has a risk yet: the examination that is at work gives each one.")
+            if running_job(workspace, kind="examine", run_id=run.id) is not None
+            else tr("This run was not examined, so no record has a risk yet. Examine it on the Privacy page first.")
+        )
+
+
+def begin(lowest: float | None) -> float:
+    """Return the risk at which approving together begins: one that holds some record, but never a high one.
+
+    Args:
+        lowest: risk of an undecided record, in [0, 1]; None where none has one.
+    """
+    if lowest is None or lowest > LOW:
+        return USUAL
+    return min(LOW, max(USUAL, math.ceil(round(lowest / STEP, 6)) * STEP))
+
+
+def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
+    done = act(workspace.runs.approve_all_pending, run_id, limit)
+    if done is not None:
+        notice(trn("{n} record approved together.", "{n} records approved together.", done))
