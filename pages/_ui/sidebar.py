@@ -12,6 +12,7 @@ import engine
 from pages._ui import reload
 from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
 from pages._ui.language import choice, mark, tr, trn
+from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import fraction, running_job, status_line, still_running
 from pages._ui.release import policy as release_policy
@@ -126,15 +127,14 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             icon="account_balance_wallet", page="ledger",
         )  # fmt: skip
         return
-    left = max(0.0, view.remaining_epsilon)
-    _line(
-        "Privacy budget",
-        tr("{share} of {limit} in use", share=share(view.share, 0), limit=limit)
-        if left
-        else tr("Nothing left of {limit}", limit=limit),
-        icon="account_balance_wallet",
-        page="ledger",
-    )
+    used = share(view.share, 0)
+    if view.remaining_epsilon <= 0:
+        said = tr("Nothing left of {limit}", limit=limit)
+    elif little(view):
+        said = tr("{share} of {limit} in use: almost nothing is left", share=used, limit=limit)
+    else:
+        said = tr("{share} of {limit} in use", share=used, limit=limit)
+    _line("Privacy budget", f":orange[{said}]" if little(view) else said, icon="account_balance_wallet", page="ledger")
     if view.share >= LEAST:
         st.progress(min(1.0, view.share))
 
