@@ -37,14 +37,15 @@ def draw(workspace: engine.Workspace, translated: bool = True) -> None:
             st.caption(tr("No corpus yet. Load a file, or try one of the samples on the first page."))
         else:
             _facts(workspace, corpus)
-        _job(workspace)
         choice.note(translated)
         choice.offer(workspace)
-        with st.container(horizontal=True):
-            if st.button(tr("Quit …"), key="sidebar.leave", icon=":material/power_settings_new:"):
-                _leave(workspace)
-            if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
-                st.dialog(tr("Glossary"), width="large")(_glossary)()
+        with st.container(key="sidebar.foot", gap="small"):  # stays in sight however much stands above
+            _job(workspace)
+            with st.container(horizontal=True):
+                if st.button(tr("Quit …"), key="sidebar.leave", icon=":material/power_settings_new:"):
+                    _leave(workspace)
+                if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
+                    st.dialog(tr("Glossary"), width="large")(_glossary)()
 
 
 def _who(workspace: engine.Workspace) -> None:
@@ -182,8 +183,9 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     policy = release_policy.standing(workspace, corpus.id)
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-    name, dot, at = run_label(workspace, run).rpartition(" · ")
-    run_and_time = f"{plain(f'{name}{dot}')} {plain(at).replace(' ', NO_BREAK)}".strip()
+    name, *rest = plain(run_label(workspace, run)).split(" · ")
+    beside = " · ".join(rest).replace(" ", NO_BREAK)  # one line, so that none ends in a dot
+    run_and_time = f"{name} ·{NO_BREAK}{beside}" if rest else name
     which = tr(":small[Run: {run}]", run=run_and_time)
     title = plain(policy.title)
     under = (

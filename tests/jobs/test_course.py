@@ -37,7 +37,9 @@ def test_a_machine_half_as_fast_is_told_so():
     course = Course({"embedding": 100.0, "generating": 100.0}, 0.0, clock)
     clock.now += 200
     told = course.whole("embedding", 10, 10, 0.0)
-    assert told["seconds_left"] == pytest.approx(100 * 230 / 130, abs=0.1)  # 30 s count as having kept to the run before
+    assert told["seconds_left"] == pytest.approx(
+        100 * 230 / 130, abs=0.1
+    )  # 30 s count as having kept to the run before
 
 
 def test_a_first_run_is_told_by_its_plan_until_it_has_a_rate_of_its_own():

@@ -197,6 +197,7 @@ class TestLedger:
         assert {metric.label for metric in app.metric} == {"Limit, ε", "A next run may claim, ε"}, (
             "all have a certainty"
         )
+        assert all(metric.delta for metric in app.metric), "cards of one height"
         assert "**What is left:** who is 10% sure" in words(app, "markdown")
         assert not app.warning
         assert "does not bring budget back" in words(app, "markdown")
@@ -263,6 +264,7 @@ class TestLedger:
         app = visit("ledger")
         assert "The formal total is unbounded." in words(app, "warning")
         assert {metric.label: metric.value for metric in app.metric}["Total that can be stated, ε"] == "none"
+        assert all(metric.delta for metric in app.metric), "cards of one height"
         assert "Drawn so far, ε: unbounded." in words(app, "markdown")
         assert "Unbounded" in words(app, "markdown"), "the sidebar says it on every page"
 

@@ -134,7 +134,12 @@ class TestOneRun:
     """What the list, the row and what is next say is of one run."""
 
     def test_an_examination_of_another_run_is_not_taken_for_that_of_this_one(self, seeded, visit, add_job):
-        add_job(seeded.open(), "examine", "running", corpus_id=seeded.corpus, run_id=seeded.other)
+        from engine.store.database.schema import runs
+
+        workspace = seeded.open()
+        with workspace.session.db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.other).values(examined_at=None))
+        add_job(workspace, "examine", "running", corpus_id=seeded.corpus, run_id=seeded.other)
         app = visit("home", **{"_ui.run": seeded.run})
         assert app.button(key=f"home.next.{seeded.corpus}").label == "Release"
         assert app.button(key="home.step.see.examine").label == "Privacy"
@@ -229,7 +234,7 @@ def test_what_is_being_done_is_not_offered_again(seeded, visit, add_job):
         kind = "examine"
     assert f"home.then.go.{corpus.id}" in {one.key for one in visit("home").button}
     add_job(workspace, kind, "running", corpus_id=corpus.id, run_id=seeded.run)
-    app = visit("home")
+    app = visit("home", **{"_ui.run": seeded.run})
     assert f"home.then.go.{corpus.id}" not in {one.key for one in app.button}, "its job stands there instead"
     assert app.button(key=f"home.next.{corpus.id}").label == "Watch"
 

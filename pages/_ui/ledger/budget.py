@@ -82,7 +82,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
         since.metric(
             "Total that can be stated, ε" if view.unbounded else "A next run may claim, ε",
             "none" if view.unbounded else _left(view),
-            None if view.unbounded else view.remaining_epsilon,
+            None if view.unbounded else max(0.0, view.remaining_epsilon),
             note="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
