@@ -40,7 +40,7 @@ def steps_before(connection: Connection, row: RunRow) -> dict[str, float]:
     Empty where there is none, or an earlier edition noted no times of it.
     """
     noted = (
-        select(jobs.c.whole, runs.c.count)
+        select(jobs.c.whole, runs.c.count.label("outputs"))
         .join(runs, runs.c.id == jobs.c.run_id)
         .where(
             jobs.c.kind == "synthesize", jobs.c.state == "done", jobs.c.whole.is_not(None), runs.c.id != row.id,
@@ -51,5 +51,5 @@ def steps_before(connection: Connection, row: RunRow) -> dict[str, float]:
     for one in connection.execute(noted.limit(SEEN)):
         times = as_object(as_object(one.whole).get("times"))
         if times:
-            return {name: (as_number(value) or 0.0) * row.count / one.count for name, value in times.items()}
+            return {name: (as_number(value) or 0.0) * row.count / one.outputs for name, value in times.items()}
     return {}

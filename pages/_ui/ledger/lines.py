@@ -95,12 +95,13 @@ def folded(lines: pd.DataFrame) -> list[Use]:
     ends = (in_order["kind"] == "release") & in_order["epsilon"].isna()  # a release with a proof names its ε
     found: dict[int, Use] = {}  # number of its latest line -> row, in that order
     latest: dict[tuple[str, bool], int] = {}  # run, and whether of its claim -> number of that row
-    for line in in_order.assign(unbounded=ends.cummax()).to_dict("records"):
+    for row in in_order.assign(unbounded=ends.cummax()).to_dict("records"):
+        line: Mapping[str, object] = {str(name): value for name, value in row.items()}
         whose = (str(line["run_id"]), line["kind"] in OF_A_RUN)
         begun = found.get(latest.get(whose, -1))
         goes_on = begun is not None and _together(begun.last, line)
         earlier = found.pop(latest[whose]).lines if goes_on else ()
-        latest[whose] = int(line["seq"])
+        latest[whose] = int(row["seq"])
         found[latest[whose]] = Use((*earlier, line), bool(line["unbounded"]))
     return list(found.values())
 

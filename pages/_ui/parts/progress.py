@@ -83,10 +83,10 @@ def status_line(job: engine.JobView) -> str:
         title, time = stage_name(job.whole.title), left(job.whole.seconds_left)
         if job.kind == RUN and job.whole.parts < 2:  # nothing is known of its other steps
             return f"{title[:1].upper()}{title[1:]} · {time}"
-        number, parts = job.whole.number, job.whole.parts
+        at, of = job.whole.number, job.whole.parts
         if job.kind == RUN:
-            return tr("Step {number} of {parts}: {title} · {left}", number=number, parts=parts, title=title, left=time)
-        return tr("Part {number} of {parts}: {title} · {left}", number=number, parts=parts, title=title, left=time)
+            return tr("Step {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
+        return tr("Part {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
     if not job.done:
         return ready(job)
     parts = [step(job)]
