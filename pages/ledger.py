@@ -12,6 +12,7 @@ from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
 from pages._ui.ledger import events as ledger_events
 from pages._ui.ledger import lines as ledger_lines
+from pages._ui.ledger import people as ledger_people
 from pages._ui.parts import loading
 from pages._ui.texts import meaning
 
@@ -59,7 +60,7 @@ else:
         with right:
             ledger_budget.set_limit(workspace, corpus, view)
             with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
-                ledger_budget.join(workspace, corpus, view)
+                ledger_people.join(workspace, corpus, view)
         ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
     with uses:
         ledger_lines.timeline(workspace, view)

@@ -21,7 +21,7 @@ from pages._ui.texts import count_of, run_title, share, when
 
 PAGE, SEEN = 50, 12  # rows a page, and those that are seen without scrolling inside
 # column -> pixels: together no wider than a window of 1,024 leaves them
-WIDTHS = {"Line": 42, "When": 122, "What": 152, "Run": 203, "ε": 52, "In use after": 84}
+WIDTHS = {"Line": 42, "When": 122, "What": 158, "Run": 197, "ε": 52, "In use after": 84}
 OF_A_RUN = ("reserve", "spend", "settle", "give_back")  # the lines of one claim, in their order
 ENDS = ("settle", "give_back")
 IN_PART, EXAMINED = "examination in part", "examination"
