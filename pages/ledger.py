@@ -11,12 +11,14 @@ from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
 from pages._ui.ledger import events as ledger_events
+from pages._ui.ledger import lines as ledger_lines
+from pages._ui.ledger import people as ledger_people
 from pages._ui.parts import loading
 from pages._ui.texts import meaning
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
-BUDGET = "ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it."
+BUDGET = "How much all runs with a guarantee together may give away about each person, and how much of that is used up."
 
 st.title("Ledger and audit", anchor=False)
 corpus = current_corpus(workspace)
@@ -58,10 +60,10 @@ else:
         with right:
             ledger_budget.set_limit(workspace, corpus, view)
             with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
-                ledger_budget.join(workspace, corpus, view)
+                ledger_people.join(workspace, corpus, view)
         ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
     with uses:
-        ledger_budget.timeline(workspace, view)
+        ledger_lines.timeline(workspace, view)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 "Check the ledger's chain",

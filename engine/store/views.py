@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypedDict
 
@@ -159,7 +160,8 @@ class Whole:
     """How far a job of several parts is as a whole.
 
     number: of the part it is at, from 1, of `parts`. title: of that part. fraction: of the work that is done, in
-    [0, 1], by measured times. seconds_left: until the job ends.
+    [0, 1], by measured times. seconds_left: until the job ends. times: seconds that each step took so far, by its
+    name, of a job whose steps are not known beforehand.
     """
 
     number: int
@@ -167,6 +169,7 @@ class Whole:
     title: str
     fraction: float
     seconds_left: float
+    times: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

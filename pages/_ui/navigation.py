@@ -40,6 +40,7 @@ class PageInfo:
     translated: bool = False  # into the languages of the interface; others are in English whatever was chosen
 
 
+FIRST = "home"
 WORKSPACE = mark("Workspace")  # the section of the pages that are not stations
 PAGES: tuple[PageInfo, ...] = (
     PageInfo("home", mark("Home"), "home", mark("Your corpora, how far each one is, and its next step.")),
@@ -132,8 +133,16 @@ def page_path(page_id: str) -> str:
     return str(PAGES_FOLDER / f"{page_id}.py")
 
 
+def _first() -> None:
+    """Go to the first page, which has no path of its own: what `/home` leads to."""
+    st.switch_page(page_path(FIRST))
+
+
 def streamlit_pages(may: Callable[[engine.Right], bool]) -> dict[str, list[st.Page]]:
-    """Return the pages for `st.navigation` that a visitor may open, the stations first and the rest in a section."""
+    """Return the pages for `st.navigation` that a visitor may open, the stations first and the rest in a section.
+
+    The first one answers at `/` alone, so a hidden one leads to it from `/home`.
+    """
     sections: dict[str, list[st.Page]] = {}
     for page in PAGES:
         path = page_path(page.id)
@@ -144,11 +153,13 @@ def streamlit_pages(may: Callable[[engine.Right], bool]) -> dict[str, list[st.Pa
                 path,
                 title=tr(page.title),
                 icon=f":material/{page.icon}:" if page.section else None,
-                url_path=page.id,
-                default=page.id == "home",
+                url_path=f"{FIRST}-page" if page.id == FIRST else page.id,  # the first one is at / whatever it says
+                default=page.id == FIRST,
                 help=tr(page.help),
             )
         )
+    home = st.Page(_first, title=tr(PAGES[0].title), url_path=FIRST, visibility="hidden")
+    sections.setdefault("", []).append(home)
     return sections
 
 

@@ -12,6 +12,7 @@ import engine
 from pages._ui import reload
 from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
 from pages._ui.language import choice, mark, tr, trn
+from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import fraction, running_job, status_line, still_running
 from pages._ui.release import policy as release_policy
@@ -36,14 +37,15 @@ def draw(workspace: engine.Workspace, translated: bool = True) -> None:
             st.caption(tr("No corpus yet. Load a file, or try one of the samples on the first page."))
         else:
             _facts(workspace, corpus)
-        _job(workspace)
         choice.note(translated)
         choice.offer(workspace)
-        with st.container(horizontal=True):
-            if st.button(tr("Quit …"), key="sidebar.leave", icon=":material/power_settings_new:"):
-                _leave(workspace)
-            if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
-                st.dialog(tr("Glossary"), width="large")(_glossary)()
+        with st.container(key="sidebar.foot", gap="small"):  # stays in sight however much stands above
+            _job(workspace)
+            with st.container(horizontal=True):
+                if st.button(tr("Quit …"), key="sidebar.leave", icon=":material/power_settings_new:"):
+                    _leave(workspace)
+                if st.button(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
+                    st.dialog(tr("Glossary"), width="large")(_glossary)()
 
 
 def _who(workspace: engine.Workspace) -> None:
@@ -126,15 +128,14 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             icon="account_balance_wallet", page="ledger",
         )  # fmt: skip
         return
-    left = max(0.0, view.remaining_epsilon)
-    _line(
-        "Privacy budget",
-        tr("{share} of {limit} in use", share=share(view.share, 0), limit=limit)
-        if left
-        else tr("Nothing left of {limit}", limit=limit),
-        icon="account_balance_wallet",
-        page="ledger",
-    )
+    used = share(view.share, 0)
+    if view.remaining_epsilon <= 0:
+        said = tr("Nothing left of {limit}", limit=limit)
+    elif little(view):
+        said = tr("{share} of {limit} in use: almost nothing is left", share=used, limit=limit)
+    else:
+        said = tr("{share} of {limit} in use", share=used, limit=limit)
+    _line("Privacy budget", f":orange[{said}]" if little(view) else said, icon="account_balance_wallet", page="ledger")
     if view.share >= LEAST:
         st.progress(min(1.0, view.share))
 
@@ -182,8 +183,9 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     policy = release_policy.standing(workspace, corpus.id, run)
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-    name, dot, at = run_label(workspace, run).rpartition(" · ")
-    run_and_time = f"{plain(f'{name}{dot}')} {plain(at).replace(' ', NO_BREAK)}".strip()
+    name, *rest = plain(run_label(workspace, run)).split(" · ")
+    beside = " · ".join(rest).replace(" ", NO_BREAK)  # one line, so that none ends in a dot
+    run_and_time = f"{name} ·{NO_BREAK}{beside}" if rest else name
     which = tr(":small[Run: {run}]", run=run_and_time)
     title = plain(policy.title)
     if policy.id == release_policy.named(workspace, corpus.id):

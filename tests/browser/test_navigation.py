@@ -26,3 +26,12 @@ def test_every_station_is_in_sight_beside_the_sidebar(server, tab, width):
     assert page.get_by_test_id("stTopNavSection").count() == 1, (
         "the workspace's own pages, and nothing that did not fit"
     )
+
+
+def test_the_first_page_has_an_address_by_its_name(server, tab):
+    page, _ = tab
+    page.goto(f"{server.url.rstrip('/')}/home")
+    settled(page)
+    page.wait_for_url(lambda address: address.split("?")[0].rstrip("/") == server.url.split("?")[0].rstrip("/"))
+    page.get_by_role("heading", name="Home", exact=True).wait_for()
+    assert "Page not found" not in page.inner_text("body")

@@ -208,7 +208,12 @@ class TestLedger:
     def test_before_anything_the_default_limit_is_whole(self, seeded, visit):
         app = visit("ledger")
         assert "0% of the limit in use" in bars(app)
-        assert "In use" not in {metric.label for metric in app.metric}, "one percentage, once"
+        assert {metric.label for metric in app.metric} == {"Limit, ε", "A next run may claim, ε"}, (
+            "all have a certainty"
+        )
+        assert all(metric.delta for metric in app.metric), "cards of one height"
+        assert "**What is left:** who is 10% sure" in words(app, "markdown")
+        assert not app.warning
         assert "does not bring budget back" in words(app, "markdown")
 
     def test_reservation_and_spend_are_lines_and_totals_are_recomputed(self, seeded, visit):
@@ -216,7 +221,11 @@ class TestLedger:
         draw_one(seeded, run_id)
         app = visit("ledger")
         lines = next(frame.value for frame in app.dataframe if "In use after" in frame.value)
-        assert {"Reserved", "Spent: votes"} <= set(lines["What"])
+        assert list(lines["What"]).count("Reserved, partly drawn") == 1, "what a run claimed and drew is one row"
+        assert "Reserved" not in set(lines["What"])
+        whole = words(app.container(key="ledger.lines.full"), "markdown")
+        assert "**Claimed** ε = 2 at δ = " in whole
+        assert "**Drawn** votes (line " in whole
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
         heads = next(json.loads(one.proto.columns) for one in app.dataframe if "Recomputed ε" in one.value)
@@ -268,7 +277,9 @@ class TestLedger:
         workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("ledger")
         assert "The formal total is unbounded." in words(app, "warning")
-        assert {metric.label: metric.value for metric in app.metric}["Drawn so far, ε"] == "unbounded"
+        assert {metric.label: metric.value for metric in app.metric}["Total that can be stated, ε"] == "none"
+        assert all(metric.delta for metric in app.metric), "cards of one height"
+        assert "Drawn so far, ε: unbounded." in words(app, "markdown")
         assert "Unbounded" in words(app, "markdown"), "the sidebar says it on every page"
 
     def test_chain_holds_and_a_change_is_found(self, seeded, visit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui import navigation
 from tests.pages.small import ROOT, labels, words
 
 
@@ -61,3 +62,37 @@ class TestFrame:
         app = open_page("home")
         assert "Looking for identifiers" in words(app)
         assert "Waiting for its turn" in [bar.proto.text for bar in app.get("progress")]
+
+
+def test_home_has_an_address_of_its_own_which_leads_to_the_first_page(monkeypatch):
+    """Streamlit gives the default page the address `/` alone, and says of any other that there is no such page."""
+    made, gone = [], []
+    monkeypatch.setattr(navigation.st, "Page", lambda page, **how: made.append((page, how)) or page)
+    monkeypatch.setattr(navigation.st, "switch_page", gone.append)
+    navigation.streamlit_pages(lambda right: True)
+    addresses = [how["url_path"] for _, how in made]
+    assert len(set(addresses)) == len(addresses)
+    ((page, how),) = [(page, how) for page, how in made if how["url_path"] == "home"]
+    assert how["visibility"] == "hidden"
+    page()
+    assert gone == [navigation.page_path("home")]
+
+
+def test_the_budget_line_is_amber_once_almost_nothing_is_left(small, open_page, monkeypatch):
+    from dataclasses import replace
+
+    from engine.store.budget.ledger import Ledger
+
+    of = Ledger.of
+    for share, left, said in (
+        (0.995, 0.334, ":orange[99% of ε = 10 in use: almost nothing is left]"),
+        (1.0, 0.0, ":orange[Nothing left of ε = 10]"),
+        (0.3, 6.8, "30% of ε = 10 in use"),
+    ):
+
+        def view(self, corpus_id, share=share, left=left):
+            return replace(of(self, corpus_id), share=share, remaining_epsilon=left)
+
+        monkeypatch.setattr(Ledger, "of", view)
+        lines = [str(line.value) for line in open_page("home").sidebar.markdown]
+        assert said in lines, share

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import engine
 from pages._ui.home.first_steps import BEGUN
+from pages._ui.runs.unexamined import CAUTION
+from pages._ui.texts import run_title
 from tests.pages.small import labels
 
 
@@ -128,6 +130,44 @@ class TestFirstSteps:
         seeded.open().jobs.cancel(job)
 
 
+class TestOneRun:
+    """What the list, the row and what is next say is of one run."""
+
+    def test_an_examination_of_another_run_is_not_taken_for_that_of_this_one(self, seeded, visit, add_job):
+        from engine.store.database.schema import runs
+
+        workspace = seeded.open()
+        with workspace.session.db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.other).values(examined_at=None))
+        add_job(workspace, "examine", "running", corpus_id=seeded.corpus, run_id=seeded.other)
+        app = visit("home", **{"_ui.run": seeded.run})
+        assert app.button(key=f"home.next.{seeded.corpus}").label == "Release"
+        assert app.button(key="home.step.see.examine").label == "Privacy"
+        title = run_title(seeded.open().runs.get(seeded.run))
+        assert any(f"run “{title}" in box.label for box in app.expander), "the list names its run"
+        app = visit("home", **{"_ui.run": seeded.other})
+        assert app.button(key=f"home.next.{seeded.corpus}").label == "Watch"
+        watch = app.button(key="home.step.go.examine")
+        assert (watch.label, watch.proto.type) == ("Watch", "primary")
+        assert app.button(key="home.step.go.approve").proto.type == "tertiary"
+
+    def test_a_run_with_a_proof_is_led_to_its_release_and_told_what_an_examination_takes(self, seeded, visit, add_run):
+        from engine.dp.guarantee import Guarantee
+        from tests.store.making import made_with
+
+        workspace = seeded.open()
+        run = add_run(workspace, seeded.corpus, [{"text": "The soup came late."}])
+        app = visit("home", **{"_ui.run": run})
+        assert app.button(key="home.step.go.examine").proto.type == "primary"
+        assert CAUTION not in "".join(str(line.value) for line in app.markdown)
+        claim = Guarantee("dp", "Proven.", epsilon=2.0, delta=1e-6, unit="source", adjacency="zero-out")
+        made_with(workspace.session, run, guarantee=claim.as_dict())
+        app = visit("home", **{"_ui.run": run})
+        assert app.button(key="home.step.go.approve").proto.type == "primary"
+        assert any(CAUTION in str(line.value) for line in app.markdown)
+        assert app.button(key=f"home.next.{seeded.corpus}").label == "Release"
+
+
 class TestActivity:
     def test_a_run_the_review_has_left_behind_is_named_and_leads_to_plan(self, seeded, visit):
         workspace = seeded.open()
@@ -136,9 +176,12 @@ class TestActivity:
         assert not visit("home").warning
         workspace.review.decide(seeded.corpus, [workspace.review.spans(seeded.corpus, record)[0].span_id], "reject")
         app = visit("home")
-        assert any(
-            "“" in box.value and "Only if you want to use that run: make it again" in box.value for box in app.warning
-        )
+        (said,) = [box.value for box in app.warning]
+        many = sum(run.stale for run in workspace.runs.all(seeded.corpus) if run.state == "done")
+        begins = "One run was made" if many == 1 else f"{many} runs were made"
+        assert said.startswith(f"{begins} before you changed the review of ")
+        assert "“" in said
+        assert said.endswith("again only if you want to use it.")
         app.button(key=f"home.stale.go.{seeded.corpus}").click().run()
         assert app.title[0].value == "Plan"
 
@@ -191,7 +234,7 @@ def test_what_is_being_done_is_not_offered_again(seeded, visit, add_job):
         kind = "examine"
     assert f"home.then.go.{corpus.id}" in {one.key for one in visit("home").button}
     add_job(workspace, kind, "running", corpus_id=corpus.id, run_id=seeded.run)
-    app = visit("home")
+    app = visit("home", **{"_ui.run": seeded.run})
     assert f"home.then.go.{corpus.id}" not in {one.key for one in app.button}, "its job stands there instead"
     assert app.button(key=f"home.next.{corpus.id}").label == "Watch"
 

@@ -65,7 +65,7 @@ def test_a_run_that_was_changed_and_one_of_an_earlier_edition_are_told(seeded, v
     app = visit("ledger")
     app.button(key="ledger.verify").click().run()
     assert "hold together" in words(app, "success")
-    assert "outside of the log" in app.expander[-1].label
+    assert any("outside of the log" in box.label for box in app.expander)
     assert f"Run {seeded.run}: an earlier edition made it" in words(app, "markdown")
     with sqlite3.connect(workspace.folder.database) as connection:
         connection.execute("update runs set method = 'public' where id = ?", (seeded.run,))
@@ -224,6 +224,9 @@ def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visi
     app.run()
     assert str(first["sentence"])[:20] in words(app.container(key="ledger.lines.full"), "markdown")
     assert "Records released" in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "Chained hash" not in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "Chained hash: " in next(str(code.value) for code in app.code), "digests are folded"
+    assert any(str(one.value).endswith("what is missing here is of the workspace itself.") for one in app.caption)
 
 
 def lines_shown(app):

@@ -41,6 +41,12 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     assert uses["Built-in, for trying out"] == "trying out"
     assert uses["SmolLM2-135M"] == "training it here"  # follows no instructions
     assert uses["Qwen2.5-0.5B-Instruct"] == "writing by request"
+    large = table["Memory"].str.endswith("too large")
+    assert large.any()
+    assert set(table[large][texts]) == {"–"}, "no time for what cannot run here"
+    assert set(table[large]["Good enough for"]) == {"a larger machine"}
+    assert "–" not in set(table[~large][texts][1:])
+    assert "The largest one that suits it is **SmolLM2-1.7B-Instruct**" in told, "as the column calls it"
     told_of = {here.partition(" · ")[2] for here in table["On this machine"]}
     assert told_of >= {"largest that fits", "a first try"}
     assert "apache-2.0" in set(table["Licence"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from engine.store import queue
 from pages._ui.current import run_names
-from pages._ui.texts import method_name
+from pages._ui.runs.outputs import LINES, WIDTH, beginning
+from pages._ui.texts import method_name, when
 from tests.pages.small import HOSTILE, drawn_table, words
 
 
@@ -117,3 +120,64 @@ def test_the_history_calls_each_run_what_its_picker_calls_it(small, open_page, a
     by_method = history(open_page("run"))
     assert "Method" not in by_method[0]
     assert all(row["Run"].startswith(method_name(workspace.runs.get(runs[0]))) for row in by_method)
+
+
+def test_a_run_whose_examination_the_review_has_left_behind_says_so_beside_its_date():
+    from pages._ui.runs.history import OLD, table
+
+    def row(stale: bool, examined_at: str | None) -> str:
+        run = SimpleNamespace(
+            id="r-abcdefghjk", corpus_id="c-abcdefghjk", name="Letters", method="filter", title="Filter", state="done",
+            stale=False, kept=1, count=1, examined_at=examined_at, examination_stale=stale, released_at=None,
+            seconds=1.0, parameters={}, seed=0, created="2026-11-29T16:00:00+00:00",
+            guarantee=SimpleNamespace(kind="none", epsilon=None),
+        )  # fmt: skip
+        shown = table([run], [run])
+        assert "Examined" in shown or examined_at is None
+        return str(shown.get("Examined", [""])[0])
+
+    at = "2026-11-29T16:21:00+00:00"
+    assert row(stale=True, examined_at=at) == when(at) + OLD
+    assert row(stale=False, examined_at=at) == when(at)
+    assert row(stale=True, examined_at=None) == ""
+
+
+def test_a_long_output_is_cut_after_twelve_lines_at_a_word():
+    short = "A visit. " * 20
+    assert beginning(short) == short
+    cut = beginning("word " * 400)
+    assert cut.endswith("word …")
+    assert len(cut) <= LINES * WIDTH + 2
+    lines = "\n".join(f"Line {i}" for i in range(30))
+    assert beginning(lines).splitlines() == [*(f"Line {i}" for i in range(LINES)), "…"]
+    assert beginning("\n".join(["x"] * LINES)) == "\n".join(["x"] * LINES), "as many as there is room for"
+
+
+def test_the_rest_of_a_long_output_is_one_press_away(small, open_page, add_run):
+    text = " ".join(f"word{i}" for i in range(400))
+    run = add_run(small.open(), small.corpus, [{"text": text}])
+    app = open_page("run")
+    assert beginning(text) in [str(one.value) for one in app.text]
+    app.button(key=f"run.outputs.whole.{run}.1.button").click().run()
+    assert text in [str(one.value) for one in app.text]
+    assert app.button(key=f"run.outputs.whole.{run}.1.button").label == "Less"
+
+
+def test_a_run_with_a_proof_is_led_to_its_release_before_its_examination(small, open_page, add_run):
+    from engine.dp.guarantee import Guarantee
+    from tests.store.making import made_with
+
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "Soup came late."}])
+    assert "run.unexamined" not in {one.key for one in open_page("run").button}
+    claim = Guarantee("dp", "Proven.", epsilon=2.0, delta=1e-6, unit="source", adjacency="zero-out")
+    made_with(workspace.session, run, guarantee=claim.as_dict())
+    app = open_page("run")
+    first = {one.key for one in app.button if one.proto.type == "primary" and str(one.key).startswith("run.")}
+    assert first == {"run.unexamined", f"run.named.keep.{run}"}, "and the one in a fold"
+    app.button(key="run.unexamined").click().run()
+    assert app.title[0].value == "Release"
+    examination(workspace, run, whole=WHOLE)
+    assert "run.unexamined" not in {one.key for one in open_page("run").button}
+    for job in workspace.jobs.all(active_only=True):
+        workspace.jobs.cancel(job.id)

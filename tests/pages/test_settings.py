@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from types import SimpleNamespace
 
 import engine
 from pages._ui.settings import parts as settings_parts
+from pages._ui.settings import policies as settings_policies
 
 
 def words(app, *kinds: str) -> str:
@@ -25,6 +27,8 @@ def wrapped_table(app, first: str) -> list[list[str]]:
 def test_empty(empty, visit):
     app = visit("settings")
     assert "There is no corpus to delete" in words(app, "caption")
+    assert "Spent budget stays" not in words(app, "markdown")
+    assert "Translated so far" not in words(app, "caption"), "English is whole"
     assert app.text_input(key="settings.actor").value == ""  # nobody said who acts
 
 
@@ -135,6 +139,7 @@ def test_deletion_needs_the_name(seeded, visit):
     workspace = seeded.open()
     name = workspace.corpora.get(seeded.corpus).name
     app = visit("settings", **{"settings.delete.corpus": seeded.corpus})
+    assert "Spent budget stays.]" in words(app, "markdown")
     assert app.button(key="settings.delete.do").disabled
     app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name.lower()).run()
     assert app.button(key="settings.delete.do").disabled
@@ -150,10 +155,31 @@ def test_policies_stand_side_by_side(empty, visit):
     titles = ["Exploratory", "Internal sharing", "Research release", "Public release", "Proof alone"]
     assert table[0] == ["Rule", *titles]
     assert ["**A second person signs**", "–", "–", "–", "yes", "yes"] in table
+    rows = {row[0]: row[1:] for row in table}
+    assert rows["**The guarantee is strong enough**"][-1] == "ε at most 10", "no bare value"
+    sample = next(row for head, row in rows.items() if head.startswith("**How much was missed is known"))
+    assert sample[1:3] == ["75 texts read", "190 texts read, 20 by a second person"]
     words_of = [" ".join(row) for row in table]
+    assert not [line for line in words_of if "training part" in line or "holdout" in line], "plain words"
     for policy in engine.open_workspace(empty).releases.policies():
         for rule in policy.rules:
             assert any(rule.title in row for row in words_of), "as the gate calls it"
+
+
+def test_what_a_rule_looks_at_is_said_in_plain_words_and_else_by_its_measure():
+    def rule(finding: str, reference: str, above: str | None = None) -> SimpleNamespace:
+        return SimpleNamespace(finding=finding, reference=reference, above=above)
+
+    said = settings_policies.looks_at
+    assert said(rule("pipp_excess", "holdout")) == (
+        "Records with an identifier from the text used, beyond what chance gives"
+    )
+    assert said(rule("verbatim_8gram", "train", "holdout")) == (
+        "Records that repeat eight words in a row from the text used, beyond those from text that nobody used"
+    )
+    assert said(rule("label_direct", "train")) == "Labels with a name or number of a person from the text used"
+    assert said(rule("pipp", "baseline")) == "Records with a private entity: real records nobody used"
+    assert said(rule("fid", "real")).endswith("real against real")
 
 
 def test_storage_adds_up(seeded):

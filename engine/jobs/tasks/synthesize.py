@@ -26,6 +26,7 @@ from engine.errors import UserError
 from engine.jobs.models.cache import ENDPOINT, ModelCache
 from engine.jobs.models.catalogued import catalogue
 from engine.jobs.models.marks import counted, mark_tuned, marks_used, population_now
+from engine.jobs.tasks.run_course import course_of
 from engine.jobs.worker.private import mechanisms
 from engine.jobs.worker.sharing import others
 from engine.jobs.worker.spreading import Pieces
@@ -68,6 +69,7 @@ def run(task: Task) -> None:
     method = get_method(row.method)
     claim = _reserved(task, row, method)
     position, begun = row.kept, time.monotonic()
+    task.follow(course_of(task.store, row, method))
     pieces = Pieces(task, _shared(task, row, method))
     context = _context(task, row, method, claim, pieces)
     used = Used(context.generator, task)

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, select
 from engine.at_rest import files
 from engine.errors import InternalError
 from engine.examine.expected import Expected
+from engine.jobs.course import Course
 from engine.jobs.models.cache import ModelCache
 from engine.jobs.progress import Parts, Rate
 from engine.json_types import as_object
@@ -82,6 +83,7 @@ class Task:
         self._leaving = leaving
         self._rate = Rate()
         self._parts: Parts | None = None
+        self._course: Course | None = None
         self._asked, self._stop, self._reported = 0.0, False, 0.0
 
     @property
@@ -123,7 +125,13 @@ class Task:
             self._parts.begin(key)
             self._reported = 0.0
 
-    def _whole(self) -> dict[str, object]:
+    def follow(self, course: Course) -> None:
+        """Show progress of the whole job though its steps are not known beforehand."""
+        self._course = course
+
+    def _whole(self, stage: str, done: int, total: int, left: float | None) -> dict[str, object]:
+        if self._course is not None:
+            return {"whole": self._course.whole(stage, done, total, left)}
         return {} if self._parts is None else {"whole": self._parts.whole()}
 
     def report(self, stage: str, done: int, total: int) -> None:
@@ -135,7 +143,7 @@ class Task:
         with self.store.session.db.brief() as connection:
             queue.progress(
                 connection, self.id, worker=self.worker,
-                stage=stage, done=done, total=total, seconds_left=left, **self._whole(),
+                stage=stage, done=done, total=total, seconds_left=left, **self._whole(stage, done, total, left),
             )  # fmt: skip
 
     @contextmanager
@@ -167,6 +175,7 @@ class Task:
                 "total": total,
                 "seconds_left": left,
                 "attempts": 0,
+                **(self._whole(stage, done, total, left) if self._course is not None else {}),
             }
             if cursor is not None:
                 values["cursor"] = cursor

@@ -110,7 +110,7 @@ def _large(book: Book) -> str:
 def _drawn(book: Book, sums: Sequence[Sum]) -> str:
     """Return what was drawn, with the unit and the neighbours that each sum holds for."""
     if not sums:
-        return "No mechanism output has been drawn yet."
+        return "No run has drawn on this budget yet."
     if any(one.epsilon is None for one in sums):
         return "What was drawn so far is being added up."
     bound = "at least " if book.unknown else ""

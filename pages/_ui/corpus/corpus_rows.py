@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import choose_corpus, choose_run
+from pages._ui.current import choose_corpus, choose_run, current_run
+from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
-from pages._ui.parts.progress import at_work_on
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
@@ -44,7 +44,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bo
                 width="content",
             )
             with st.container(horizontal=True, width="content"):
-                _next_step(workspace, corpus, runs, leads=leads)
+                _next_step(workspace, corpus, leads=leads)
                 _more(workspace, corpus)
         with st.grid(6, min_column_width=110, gap="small"):
             for name, reached, note in stations(corpus, runs):
@@ -53,19 +53,17 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bo
             st.caption(f":material/warning: {plain(warning)}")
 
 
-def _next_step(
-    workspace: engine.Workspace, corpus: engine.CorpusSummary, runs: list[engine.RunSummary], *, leads: bool
-) -> None:
-    label, page = STEPS[corpus.next_step]
-    busy = at_work_on(workspace, corpus) is not None
+def _next_step(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bool) -> None:
+    label, page = STEPS[next_step.step_of(workspace, corpus)]
+    busy = next_step.at_work(workspace, corpus) is not None
     if st.button(
-        "Watch" if busy else label, type="primary" if leads and not busy else "secondary", key=f"home.next.{corpus.id}",
+        "Watch" if busy else label, type="primary" if leads else "secondary", key=f"home.next.{corpus.id}",
         icon=":material/arrow_forward:", icon_position="right", **page_only(page),
     ):  # fmt: skip
         choose_corpus(corpus.id)
-        finished = [run for run in runs if run.state == "done"]
-        if finished:
-            choose_run(max(finished, key=lambda run: run.created).id)
+        run = current_run(workspace, corpus)
+        if run is not None:
+            choose_run(run.id)
         go(page)
 
 

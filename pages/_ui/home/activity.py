@@ -11,9 +11,10 @@ import streamlit as st
 
 import engine
 from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.parts.progress import QUIET, at_work_on
+from pages._ui.parts.progress import QUIET
 from pages._ui.runs import queue as run_queue
 from pages._ui.texts import STEPS, count_of, plain, run_title, when
 
@@ -79,10 +80,12 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         _asked(workspace, corpus)
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
         _again(workspace, corpus)
-    open_ones = [corpus for corpus in known if at_work_on(workspace, corpus) is None]  # a job's line says the others
+    # a job's line says the others
+    open_ones = [corpus for corpus in known if next_step.at_work(workspace, corpus) is None]
     for corpus in open_ones[:CORPORA]:
-        label, page = STEPS[corpus.next_step]
-        waiting = _waiting(workspace, corpus)
+        step = next_step.step_of(workspace, corpus)
+        label, page = STEPS[step]
+        waiting = _waiting(workspace, corpus, step)
         with st.container(key=f"home.then.{corpus.id}", gap=None):
             if st.button(f"{label} · {plain(corpus.name)}", key=f"home.then.go.{corpus.id}", type="tertiary",
                          icon=":material/arrow_forward:"):  # fmt: skip
@@ -108,28 +111,28 @@ def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Say which run the review has left behind, and lead to a new one."""
     old = [run for run in workspace.runs.all(corpus.id) if run.state == "done" and run.stale]
     which = ", ".join(f"“{plain(run_title(run))}”" for run in old[:SHOWN])
+    more = " and others" if len(old) > SHOWN else ""
+    which = f": {which}{more}" if which else ""
+    one = len(old) < 2
     with st.container(key=f"home.stale.{corpus.id}", gap=None):
         st.warning(
-            f"The review of {plain(corpus.name)} changed after {which or 'a run'}, made with it. Only if you want to "
-            "use that run: make it again for the new decisions.",
+            f"{'One run was' if one else count_of(len(old), 'run') + ' were'} made before you changed the review of "
+            f"{plain(corpus.name)}{which}. Make {'it' if one else 'one'} again only if you want to use it.",
             icon=":material/history:",
         )
-        if st.button(f"Make it again · {plain(corpus.name)}", key=f"home.stale.go.{corpus.id}", type="tertiary",
-                     icon=":material/arrow_forward:"):  # fmt: skip
+        label = f"{'Make it again' if one else 'Plan one again'} · {plain(corpus.name)}"
+        if st.button(label, key=f"home.stale.go.{corpus.id}", type="tertiary", icon=":material/arrow_forward:"):
             _leave(workspace, corpus, "plan")
 
 
-def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
-    """Return which decisions are open, in words; empty where none is."""
+def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary, step: str) -> str:
+    """Return which decisions are open, in words, and of which run; empty where none is."""
     run = current_run(workspace, corpus)
-    if run is not None and corpus.next_step in ("release", "done"):
+    if run is not None and step in ("examine", "release", "done"):
+        name = f"“{plain(next_step.called(workspace, run))}”"
         counts = workspace.runs.approval_counts(run.id)
-        return (
-            f"“{plain(run_title(run))}”: {count_of(counts['pending'], 'record')} undecided."
-            if counts["pending"]
-            else ""
-        )
-    if corpus.next_step == "review":
+        return f"{name}: {count_of(counts['pending'], 'record')} undecided." if counts["pending"] else f"{name}."
+    if step == "review":
         return f"{count_of(corpus.records, 'text')}, and no finding is decided yet."
     return ""
 

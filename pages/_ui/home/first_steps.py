@@ -14,12 +14,15 @@ import engine
 from engine import headline, use_table
 from pages._ui.corpus import samples
 from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import STEP_JOBS, running_job
+from pages._ui.runs.unexamined import CAUTION, untouched
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, number, plain, run_title
 
 MADE_UP = "The made-up support tickets, whose identifiers come marked, or a file of your own."
+MEASURES = "Measures what leaks and what it is good for. Begin with the quick look."
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
 BEGUN = ":material/clock_loader_40:"
@@ -53,7 +56,8 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     counts = workspace.runs.approval_counts(run.id) if run else {}
     approved = counts.get("approved", 0)
     found = corpus is not None and (corpus.detected_at is not None or corpus.span_source is not None)
-    busy = _busy(workspace, corpus)
+    busy = _busy(workspace, corpus, run)
+    whole = run is not None and untouched(workspace, run)
     read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
     released = corpus is not None and corpus.released > 0
     measured, inside = _result(workspace, run) if run and run.examined_at else ("", False)
@@ -67,9 +71,9 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
              _decided(workspace, corpus) if read and corpus else "", "review",
              begun=bool(read and corpus and workspace.review.progress(corpus.id)["undecided"])),
         Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
-             run is not None, f"{count_of(run.kept, 'record')} of “{run_title(run)}”" if run else "",
+             run is not None, count_of(run.kept, "record") if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
-        Step("examine", "Examine it", "Measures what leaks and what it is good for. Begin with the quick look.",
+        Step("examine", "Examine it", CAUTION if whole else MEASURES,
              bool(run and run.examined_at), measured, "privacy", "examine" in busy, begun=inside, see="Privacy"),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
              approved > 0 or released, f"{number(approved)} approved" if approved else "", "release"),
@@ -105,12 +109,14 @@ def _decided(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     return f"begun, {number(corpus.reviewed)} of {count_of(corpus.reviewed + left, 'finding')} decided"
 
 
-def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> set[str]:
-    """Return the kinds of this corpus' jobs that wait or run."""
+def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, run: engine.RunSummary | None) -> set[str]:
+    """Return the kinds of this corpus' jobs that wait or run; an examination counts where it is of the run told of."""
     if corpus is None:
         return set()
+    of_run = {"examine": run.id} if run is not None else {}
     return {kind for kind in STEP_JOBS.values()
-            if running_job(workspace, kind=kind, corpus_id=corpus.id) is not None}  # fmt: skip
+            if running_job(workspace, kind=kind, corpus_id=corpus.id, run_id=of_run.get(kind)) is not None
+            }  # fmt: skip
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bool:
@@ -120,13 +126,16 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bo
     begun = sum(line.done and line.begun for line in lines) if done < len(lines) else 0
     away = workspace.settings.get(SETTING) == AWAY
     folded = away or done == len(lines) or any(one.released for one in workspace.corpora.all())
+    run = current_run(workspace, corpus) if corpus else None
     about = f" with {plain(corpus.name)}" if corpus else ""
-    title = f"**Your first release{about}**: {done - begun} of {len(lines)} done{f', {begun} in part' if begun else ''}"
+    of_run = f", run “{plain(next_step.called(workspace, run))}”" if run else ""
+    counted = f"{done - begun} of {len(lines)} done{f', {begun} in part' if begun else ''}"
+    title = f"**Your first release{about}**{of_run}: {counted}"
     # The key tells folded from open, so that the browser does not keep the state of the one for the other.
     with st.expander(title, expanded=not folded, icon=":material/checklist:", key=f"home.steps.{folded}"):
         if not done:
             st.caption("Ten minutes with a made-up sample. Each line ticks itself when it is done.")
-        following = _following(lines, corpus)
+        following = _following(lines, next_step.step_of(workspace, corpus) if corpus else "")
         with st.container(gap="xsmall"):
             for line in lines:
                 ready = NEEDS.get(line.id) is None or any(one.done for one in lines if one.id == NEEDS[line.id])
@@ -141,13 +150,12 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bo
     return not folded
 
 
-def _following(lines: list[Step], corpus: engine.CorpusSummary | None) -> Step | None:
-    """Return the line that comes next: the one that the corpus' own row names too, else the first open one."""
+def _following(lines: list[Step], step: str) -> Step | None:
+    """Return the line that comes next: one at work, else the one of the corpus' next step, else the first open one."""
     open_ones = [line for line in lines if not line.done]
-    wanted = {"plan": ("run",), "release": ("approve", "release")}.get(
-        corpus.next_step if corpus else "", (corpus.next_step if corpus else "",)
-    )
-    return next((line for line in open_ones if line.id in wanted), next(iter(open_ones), None))
+    wanted = {"plan": ("run",), "release": ("approve", "release")}.get(step, (step,))
+    ordered = [line for line in open_ones if line.busy] + [line for line in open_ones if line.id in wanted] + open_ones
+    return next(iter(ordered), None)
 
 
 def _at_work(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step) -> str:
@@ -181,7 +189,7 @@ def _line(
         elif st.button("Watch" if line.busy else line.see if line.done else DO[line.id],
                        key=f"home.step.{'see' if line.done else 'go'}.{line.id}",
                        disabled=corpus is None or not (ready or line.busy) or bool(page_only(line.page)),
-                       type="primary" if following and not line.busy else "tertiary",
+                       type="primary" if following else "tertiary",
                        icon=":material/arrow_forward:", icon_position="right"):  # fmt: skip
             _leave(workspace, corpus, line)
 

@@ -95,7 +95,8 @@ def ask(workspace: engine.Workspace) -> None:
             on_change=_chosen, args=(workspace,),
             help=tr("What leaves, and what is signed, stays in English. The language of your texts is another matter."),
         )  # fmt: skip
-        st.caption(tr("Translated so far: Load, Review, Plan and Release, the menu and the sidebar."))
+        if chosen is not None:
+            st.caption(tr("Translated so far: Load, Review, Plan and Release, the menu and the sidebar."))
 
 
 def _chosen(workspace: engine.Workspace) -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import corpus_names
+from pages._ui.ledger import lines as ledger_lines
 from pages._ui.ledger import names as ledger_names
 from pages._ui.parts import rows
 from pages._ui.parts.pager import offset_of, pager
@@ -22,6 +23,7 @@ from pages._ui.texts import count_of, plain, run_title, when
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
+AUDIT = {"Line": 42, "When": 122, "Who": 80, "What": 176, "About": 235}  # column -> pixels
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
@@ -155,6 +157,31 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     )
 
 
+def titles(workspace: engine.Workspace, corpus_id: str | None) -> dict[str, str]:
+    """Return what things are called where a line has its own time: a run without its time, and in the log of all
+    corpora with its corpus.
+    """
+    names = ledger_names.read(workspace)
+    of_run = {
+        run.id: run_title(run)
+        if corpus_id is not None
+        else f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}"
+        for run in workspace.runs.all()
+    }
+    return names | of_run
+
+
+def _digest_lines(line: pd.Series) -> list[str]:
+    """Return the id, the digests and the chained hash of a line of the log, each with its name."""
+    return [f"{name}: {line[name]}" for name in ("Id", "Digests", "Chained hash") if str(line[name])]
+
+
+def _missing(corpora: int) -> str:
+    """Return of what the lines are whose numbers are missing in the log of one corpus; `corpora` there are."""
+    others = "other corpora, or of " if corpora > 1 else ""
+    return f"Lines are numbered through the whole workspace: what is missing here is of {others}the workspace itself."
+
+
 def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
     """Draw the log, of one corpus or of all, with the check of its chain and its export."""
     written = bool(workspace.audit.count())
@@ -184,20 +211,20 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
     total = workspace.audit.count(corpus_id)
     if total:
         page = workspace.audit.lines(limit=PAGE, offset=offset_of(key, PAGE), corpus_id=corpus_id)
-        shown = audit_table(page, ledger_names.read(workspace))
+        whole = audit_table(page, ledger_names.read(workspace))
+        shown = audit_table(page, titles(workspace, corpus_id))
         at = rows.chosen(
             shown, key="ledger.audit", ids=[str(line) for line in shown["Line"]],
-            widths={"Line": 42, "When": 118, "Who": 92, "What": 148, "About": 253}, wraps=("Who", "What", "About"),
+            widths=AUDIT, wraps=("Who", "What", "About"), most=ledger_lines.SEEN,
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
-        order = ("What", "About", "Details", "Who", "Id", "Digests", "Chained hash")
-        rows.in_full({name: shown[name].iloc[at] for name in order}, key="ledger.audit")
+        said = {name: whole[name].iloc[at] for name in ("What", "About", "Details", "Who")}
+        rows.in_full(said, key="ledger.audit")
+        with st.expander("Id and digests of this line", icon=":material/tag:", key="ledger.audit.digests"):
+            st.code("\n".join(_digest_lines(whole.iloc[at])), language=None, wrap_lines=True)
         pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
-    if total and corpus_id is not None:
-        st.caption(
-            "Lines are numbered through the whole workspace: numbers that are missing here are of other corpora, or of "
-            "the workspace itself."
-        )
+        if corpus_id is not None and workspace.audit.count() > total:
+            st.caption(_missing(len(workspace.corpora.all())))
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "
         "keeps ids; the names are those of today."

@@ -91,5 +91,6 @@ def beside(epsilon: float | None) -> str | None:
 
 
 def metric(label: str, value: str, epsilon: float | None, *, note: str) -> None:
-    """Draw an ε, written as `value`, with the certainty that it allows and a note as its help."""
-    st.metric(label, value, beside(epsilon), delta_color="off", delta_arrow="off", border=True, help=note)
+    """Draw an ε, written as `value`, with the certainty that it allows and a note as its help; None bounds nothing."""
+    allows = "bounds nothing" if epsilon is None else beside(epsilon) or "10% stays 10%"
+    st.metric(label, value, allows, delta_color="off", delta_arrow="off", border=True, help=note)

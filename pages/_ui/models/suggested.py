@@ -38,7 +38,7 @@ def asked(workspace: engine.Workspace, description: engine.Description | None, t
         with st.container(horizontal=True, key=f"{KEY}.look"):
             for role, one in offered.items():
                 st.button(
-                    f"Look at {one.offer.hub.partition('/')[2]}, {'the ' if role == 'best' else ''}{ROLES[role]}",
+                    f"Look at {short_name(one)}, {'the ' if role == 'best' else ''}{ROLES[role]}",
                     icon=":material/visibility:", key=f"{KEY}.look.{role}", on_click=choose, args=(one.offer.hub,),
                 )  # fmt: skip
     return found
@@ -49,11 +49,11 @@ def _proposal(found: engine.Proposals, texts: int) -> str:
     if not by_role:
         return f"None of the open models known here suits it in {LANGUAGE_NAMES.get(found.language, found.language)}."
     best = by_role["best"] if "best" in by_role else by_role["first"]
-    said = f"The largest one that suits it is **{plain(best.offer.hub)}**, {time(best, texts)} for "
+    said = f"The largest one that suits it is **{plain(short_name(best))}**, {time(best, texts)} for "
     said += f"{count_of(texts, 'text')}."
     if "first" in by_role and "best" in by_role:
         first = by_role["first"]
-        said += f" To begin with, **{plain(first.offer.hub)}** is quicker: {time(first, texts)}."
+        said += f" To begin with, **{plain(short_name(first))}** is quicker: {time(first, texts)}."
     return said
 
 
@@ -103,6 +103,11 @@ def card(
                 f"Commit {offer.revision}." if offer.revision
                 else "No commit of it could be confirmed beforehand: the hub's latest one is taken, shown and kept."
             )  # fmt: skip
+
+
+def short_name(one: engine.Suggestion) -> str:
+    """Return what a model is called here: its name at the hub without its owner's, which its card says."""
+    return one.offer.hub.partition("/")[2]
 
 
 def time(one: engine.Suggestion, texts: int, *, short: bool = False) -> str:

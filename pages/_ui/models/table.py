@@ -109,6 +109,7 @@ def _table(rows: Sequence[Row], at: int, texts: int) -> None:
     )  # fmt: skip
 
 
+NOT_HERE = "a larger machine"  # what a model is good enough for that this one cannot run
 SHORT = {"best": "largest that fits", "first": "a first try"}
 HELP = {
     "Good enough for": "“Training it here”: it follows no instructions, so a method trains it, or lets it write on. "
@@ -149,11 +150,12 @@ def _use(info: engine.ModelInfo) -> str:
 
 def _offered(one: engine.Suggestion, texts: int) -> Row:
     """Return the line of an open model that could be fetched."""
-    role = SHORT.get(one.role)
+    role, too_large = SHORT.get(one.role), one.verdict == "too large"
     return Row(one.offer.hub, (
-        one.offer.hub.partition("/")[2], MODEL_USES[one.offer.prompts], f"no · {role}" if role else "no",
+        models_suggested.short_name(one), NOT_HERE if too_large else MODEL_USES[one.offer.prompts],
+        f"no · {role}" if role else "no",
         f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
-        models_suggested.time(one, texts, short=True),
+        "–" if too_large else models_suggested.time(one, texts, short=True),
         _languages(one.offer.languages), one.offer.licence,
     ))  # fmt: skip
 

@@ -25,6 +25,7 @@ ACTIVE = ("queued", "running")
 ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
 SOON = 20.0  # seconds of getting ready that need no word
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
+RUN = "synthesize"  # a job whose steps are known from the run before
 STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
 STAGES = {
     "detect": mark("reading texts"),
@@ -79,13 +80,13 @@ def status_line(job: engine.JobView) -> str:
     if job.stopping:
         return tr("Stopping after the current step")
     if job.whole is not None:
-        return tr(
-            "Part {number} of {parts}: {title} · {left}",
-            number=job.whole.number,
-            parts=job.whole.parts,
-            title=plain(job.whole.title),
-            left=left(job.whole.seconds_left),
-        )
+        title, time = stage_name(job.whole.title), left(job.whole.seconds_left)
+        if job.kind == RUN and job.whole.parts < 2:  # nothing is known of its other steps
+            return f"{title[:1].upper()}{title[1:]} · {time}"
+        at, of = job.whole.number, job.whole.parts
+        if job.kind == RUN:
+            return tr("Step {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
+        return tr("Part {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
     if not job.done:
         return ready(job)
     parts = [step(job)]
@@ -108,12 +109,17 @@ def ready(job: engine.JobView) -> str:
 
 def step(job: engine.JobView) -> str:
     """Return the step that a job is at, with its count."""
-    stage = tr(STAGES[job.stage]) if job.stage in STAGES else plain(job.stage or tr("working"))
+    stage = stage_name(job.stage)
     return (
         tr("{stage} · {done} of {total}", stage=stage, done=number(job.done), total=number(job.total))
         if job.total
         else stage
     )
+
+
+def stage_name(stage: str) -> str:
+    """Return what a step is called."""
+    return tr(STAGES[stage]) if stage in STAGES else plain(stage or tr("working"))
 
 
 def left(value: float) -> str:

@@ -29,11 +29,16 @@ from pages._ui.runs import loss as run_loss
 from pages._ui.runs import named
 from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
+from pages._ui.runs.unexamined import untouched
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
 from pages._ui.texts import FILTERED, count_of, method_name, plain, seconds, when
 
 SHOWN = 240  # characters of an output
+UNEXAMINED = (
+    "Its proof holds whatever the texts say. Under “Proof alone” it leaves without anybody looking at private text; "
+    "you read and approve the records on Release."
+)
 SAME = (
     "With this file, `python -m engine reproduce FILE` makes the run again and says whether the same records came out. "
     "It holds settings and keyed digests, no text."
@@ -152,10 +157,14 @@ def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             go("privacy")
         return
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
-    barred = lacks(engine.Right.MANAGE)
+    barred, whole = lacks(engine.Right.MANAGE), untouched(workspace, run)
     first = not any(one.examined_at for one in workspace.runs.all(run.corpus_id))
-    main: Literal["primary", "secondary"] = "secondary" if first else "primary"
-    side: Literal["primary", "secondary"] = "primary" if first else "secondary"
+    main: Literal["primary", "secondary"] = "secondary" if first or whole else "primary"
+    side: Literal["primary", "secondary"] = "primary" if first and not whole else "secondary"
+    if whole and st.button("Approve and release it unexamined", type="primary", icon=":material/outbox:",
+                           key="run.unexamined", help=UNEXAMINED):  # fmt: skip
+        choose_run(run.id)
+        go("release")
     if st.button(f"Examine this run (about {seconds(full)})", type=main, icon=":material/query_stats:",
                  key="run.examine", **only(engine.Right.MANAGE)):  # fmt: skip
         _examine(workspace, run, models=True)

@@ -14,7 +14,7 @@ from pages._ui.parts.pager import digest, pager
 from pages._ui.runs.detail import difference
 from pages._ui.texts import GUARANTEES, STATES, count_of, method_name, seconds, when
 
-SIZE = 25
+SIZE, OLD = 25, ", out of date"  # runs a page; what is said where the review changed since
 LEFT_OUT = ("Method", "Released", "Examined", "Different from the run before")  # where nothing stands in them
 
 
@@ -38,10 +38,10 @@ def table(page: Sequence[engine.RunSummary], runs: list[engine.RunSummary]) -> p
             {
                 "Run": called[run.id],
                 "Method": method_name(run) if run.name else "",  # else its name begins with it
-                "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
+                "State": STATES.get(run.state, (run.state,))[0] + (OLD if run.stale else ""),
                 "Kept": f"{run.kept:,} of {run.count:,}",
                 "Guarantee": GUARANTEES[run.guarantee.kind][0],
-                "Examined": when(run.examined_at) if run.examined_at else "",
+                "Examined": when(run.examined_at) + (OLD if run.examination_stale else "") if run.examined_at else "",
                 "Released": when(run.released_at) if run.released_at else "",
                 "Duration": seconds(run.seconds) if run.seconds else "",
                 "Different from the run before": "; ".join(difference(run, runs)),

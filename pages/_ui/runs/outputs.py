@@ -1,6 +1,8 @@
-"""All outputs of a run, whole, a page at a time."""
+"""All outputs of a run, a page at a time; a long one is cut after some lines until somebody asks for the rest."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,6 +11,7 @@ from pages._ui.parts.pager import pager
 from pages._ui.texts import count_of
 
 SIZE, WIDE = 6, 2  # texts a page, and columns
+LINES, WIDTH = 12, 64  # lines of a text that are seen at first, and characters of such a line, about
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -20,13 +23,42 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     key = f"run.outputs.page.{run.id}"
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
+    outputs = [
+        (at, row.label if isinstance(row.label, str) else "", str(row.text))
+        for at, row in enumerate(shown.itertuples(), (page - 1) * SIZE + 1)
+    ]
     with st.container(key=f"run.outputs.{run.id}"):
-        rows = list(shown.itertuples())
-        for begin in range(0, len(rows), WIDE):  # across, then down: a narrow page has one column in the same order
-            for column, (at, row) in zip(
-                st.columns(WIDE), enumerate(rows[begin : begin + WIDE], (page - 1) * SIZE + begin + 1), strict=False
-            ):
-                with column, st.container(border=True, gap="small"):
-                    st.text(f"{at:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
-                    st.text(str(row.text))
+        _boxes(run.id, outputs)
     pager(run.kept, key=key, size=SIZE, counted=count_of(run.kept, "output"))
+
+
+@st.fragment
+def _boxes(run_id: str, outputs: Sequence[tuple[int, str, str]]) -> None:
+    """Draw texts across, then down: a narrow page has one column in the same order; number, label and text of each."""
+    for begin in range(0, len(outputs), WIDE):
+        for column, (at, label, text) in zip(st.columns(WIDE), outputs[begin : begin + WIDE], strict=False):
+            with column, st.container(border=True, gap="small", height="stretch"):
+                st.text(f"{at:,}" + (f" · {label}" if label else ""))
+                _text(text, f"run.outputs.whole.{run_id}.{at}")
+
+
+def _text(text: str, key: str) -> None:
+    """Draw a text, its beginning alone where it is long and nobody asked for the rest; `key` of that wish."""
+    begins, whole = beginning(text), bool(st.session_state.get(key))
+    st.text(text if whole else begins)
+    if begins != text:
+        st.button("Less" if whole else "More", key=f"{key}.button", type="tertiary",
+                  on_click=st.session_state.__setitem__, args=(key, not whole))  # fmt: skip
+
+
+def beginning(text: str) -> str:
+    """Return a text, or of one that fills more than `LINES` lines its beginning, cut at a word, with an ellipsis."""
+    left, kept = LINES, list[str]()
+    for line in text.splitlines():
+        fills = max(1, -(-len(line) // WIDTH))
+        if fills > left:
+            cut = line[: left * WIDTH].rpartition(" ")[0] or line[: left * WIDTH]
+            return "\n".join([*kept, f"{cut} …"] if left else [*kept, "…"])
+        kept.append(line)
+        left -= fills
+    return text

@@ -102,7 +102,8 @@ def storage(workspace: engine.Workspace) -> None:
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
-    wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
+    with st.container(key="settings.storage.table"):
+        wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
 
 
 def _at_rest(workspace: engine.Workspace, by: str | None) -> None:
@@ -210,6 +211,7 @@ def delete(workspace: engine.Workspace) -> None:
     if not known:
         st.caption("There is no corpus to delete.")
         return
+    st.markdown(":orange[:material/warning: **For good:** text, decisions, runs and outputs go. Spent budget stays.]")
     chosen = st.selectbox(
         "Corpus to delete",
         list(known),

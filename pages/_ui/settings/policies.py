@@ -10,7 +10,7 @@ import engine
 from engine import MEASURES, REFERENCES, show_measure
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
-from pages._ui.texts import GUARANTEES, plain
+from pages._ui.texts import GUARANTEES, count_of, plain
 
 ANY_GUARANTEE, NOT_ASKED = 4, "–"
 LIMITED = "internal"  # the first policy with limits: what its rules are called heads the rows
@@ -22,24 +22,33 @@ TITLES = {  # of lines about facts, as the gate calls them
     "no-leak": "Nothing more is given away than chance explains",
 }
 
+COUNTED = {  # finding of a rule -> what it counts, in plain words
+    "pipp": "Records with an identifier",
+    "pipp_direct": "Records with a name or number of a person",
+    "strict_alone": "Records with what one person alone has",
+    "label_direct": "Labels with a name or number of a person",
+    "verbatim_8gram": "Records that repeat eight words in a row",
+    "nearest_similarity": "Likeness to the nearest record",
+}
+
 
 def draw(workspace: engine.Workspace) -> None:
     """Draw one table: a row a condition, a column a policy."""
     policies = workspace.releases.policies()
     st.caption(
-        "Each row is a rule as the gate calls it, with what it measures; – is not asked. Thresholds are fixed before "
-        "anything is measured, and a missing number never passes."
+        "Each row is a rule as the gate calls it, with what it looks at; – is not asked, pp are percentage points. "
+        "Thresholds are fixed before anything is measured, and a missing number never passes."
     )
     rows: dict[str, dict[str, str]] = {}
     for policy in policies:
-        for (title, measure), value in _requirements(policy).items():
+        for (title, measure), value in requirements(policy).items():
             rows.setdefault(_head(title, measure), {})[policy.title] = plain(value)
     heads = _heads(policies)
     for policy in policies:
         for rule in policy.rules:
             title = heads[_measure(rule)]
             own = "" if rule.title == title else f" :small[:gray[“{plain(rule.title)}”]]"
-            rows.setdefault(_head(title, _measure(rule)), {})[policy.title] = f"{plain(_limit(rule))}{own}"
+            rows.setdefault(_head(title, looks_at(rule)), {})[policy.title] = f"{plain(_limit(rule))}{own}"
     rows = {name: row for name, row in rows.items() if set(row.values()) != {NOT_ASKED}}
     titles = [policy.title for policy in policies]
     lines = [["Rule", *(plain(title) for title in titles)], [":--"] * (1 + len(titles))]
@@ -136,6 +145,19 @@ def _measure(rule: engine.Rule) -> str:
     return f"{title}: {REFERENCES[rule.reference]}" + (f" above {rule.above}" if rule.above else "")
 
 
+def looks_at(rule: engine.Rule) -> str:
+    """Return what a rule looks at in plain words: what is counted, and what it is held against."""
+    counted = COUNTED.get(rule.finding.removesuffix("_excess"))
+    if counted is None:
+        return _measure(rule)
+    if rule.finding.endswith("_excess"):
+        return f"{counted} from the text used, beyond what chance gives"
+    known = {"train": "from the text used", "holdout": "from text that nobody used"}
+    if rule.reference not in known or (rule.above and rule.above not in known):
+        return _measure(rule)
+    return f"{counted} {known[rule.reference]}" + (f", beyond those {known[rule.above]}" if rule.above else "")
+
+
 def _limit(rule: engine.Rule) -> str:
     if rule.threshold is None:
         return "measured"
@@ -144,16 +166,16 @@ def _limit(rule: engine.Rule) -> str:
     return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
 
 
-def _requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
+def requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
     """Return what a policy asks besides measures: the rule as the gate calls it and what it looks at -> the answer."""
     need = policy.requirements
     copied = "no limit" if need.longest_copied_words is None else f"{need.longest_copied_words} words"
     return {
         ("A person decided on the records", ""): _share_of_all(need.minimum_reviewed_share, need.minimum_approved),
         ("The method carries a formal guarantee", ""): _kinds(need.guarantee_kinds),
-        ("The guarantee is strong enough", "largest ε"): NOT_ASKED
+        ("The guarantee is strong enough", ""): NOT_ASKED
         if need.highest_epsilon is None
-        else f"{need.highest_epsilon:g}",
+        else f"ε at most {need.highest_epsilon:g}",
         ("The whole output leaves", "unexamined: nothing private had a say"): "yes" if need.whole_output else NOT_ASKED,
         ("The review is as people left it", ""): "yes",
         ("No record is an original", "methods without a proof"): "yes",
@@ -177,15 +199,15 @@ def _missed(rule: engine.MissedRule | None) -> dict[tuple[str, str], str]:
     """Return what is asked about identifiers that detection missed, of runs without a proof."""
     bounds = {} if rule is None else {"direct": rule.direct_per_1000, "quasi": rule.quasi_per_1000}
     found = {
-        (TITLES[f"missed-{kind}"], "of 1,000 records; methods without a proof"): NOT_ASKED
+        (TITLES[f"missed-{kind}"], "methods without a proof"): NOT_ASKED
         if bounds.get(kind) is None
-        else f"at most {bounds[kind]:g}"
+        else f"at most {bounds[kind]:g} of 1,000"
         for kind in ("direct", "quasi")
     }
-    sample = NOT_ASKED if rule is None else f"{rule.minimum_sample:,}"
+    sample = NOT_ASKED if rule is None else f"{count_of(rule.minimum_sample, 'text')} read"
     if rule is not None and rule.second_reader:
         sample += f", {rule.minimum_twice:,} by a second person"
-    return {**found, (SAMPLE, "records of the spot check"): sample}
+    return {**found, (SAMPLE, "the spot check on Review"): sample}
 
 
 def _intruder(rule: engine.IntruderRule | None) -> str:
