@@ -14,7 +14,8 @@ May import `engine.figures` and below. One more policy: a file in `assets/polici
 from engine.release.bundle.bundle import Bundle, verify, work_folder, write_bundle
 from engine.release.card.card import CardFacts, DataCard, build_card
 from engine.release.policy.audience import Audience, audience
-from engine.release.policy.gate import Chosen, GateFacts, basis, evaluate, in_order, out_of_reach, waivable
+from engine.release.policy.facts import Chosen, GateFacts
+from engine.release.policy.gate import basis, evaluate, in_order, out_of_reach, waivable
 from engine.release.policy.intruder import INTRUDER_RULES, Intruder
 from engine.release.policy.missed import SPOT_RULES, Missed
 from engine.release.policy.policy import Policy, get_policy, load_policy, policies

@@ -13,7 +13,7 @@ from engine.examine.measures import MEASURES
 from engine.methods import get_method
 from engine.release import CardFacts, build_card, evaluate, get_policy
 from engine.release.assessment import Facts, checked, document, questions
-from engine.release.policy.gate import GateFacts
+from engine.release.policy.facts import GateFacts
 
 UNUSED = {"readable"}  # of the privacy group for the gate's sake; says nothing of a person
 VALUE = 0.7319

@@ -15,7 +15,7 @@ from engine.dp.guarantee import Guarantee
 from engine.examine.findings.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, build_card, evaluate, get_policy, policies, write_bundle
-from engine.release.policy.gate import GateFacts
+from engine.release.policy.facts import GateFacts
 from tests.release.bundles import READ
 
 

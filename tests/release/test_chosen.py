@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine.release.policy.audience import audience
-from engine.release.policy.gate import Chosen, evaluate
+from engine.release.policy.facts import Chosen
+from engine.release.policy.gate import evaluate
 from engine.release.policy.policy import CHOSEN, get_policy, policies
 from tests.release.test_gate import GOOD, WHOLE, good_findings
 

@@ -11,7 +11,8 @@ import pytest
 from engine.errors import NotFoundError, UserError
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import privacy_verdict
-from engine.release.policy.gate import GateFacts, evaluate
+from engine.release.policy.facts import GateFacts
+from engine.release.policy.gate import evaluate
 from engine.release.policy.policy import NO_LEAK, Policy, get_policy, load_policy, policies
 from tests.release.bundles import READ
 

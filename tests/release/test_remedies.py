@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.release.policy.gate import GateFacts, evaluate, in_order, out_of_reach
+from engine.release.policy.facts import GateFacts
+from engine.release.policy.gate import evaluate, in_order, out_of_reach
 from engine.release.policy.policy import get_policy, policies
 from engine.release.policy.remedies import ANY_METHOD, Making
 from tests.release.test_gate import GOOD, finding, good_findings

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.examine.findings.findings import Finding
-from engine.release.policy.gate import GateFacts, evaluate
+from engine.release.policy.facts import GateFacts
+from engine.release.policy.gate import evaluate
 from engine.release.policy.policy import Policy
 from engine.release.policy.verdicts import RuleVerdict
 
