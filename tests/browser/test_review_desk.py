@@ -16,6 +16,7 @@ import pytest
 
 import engine
 from engine import NAME_LABELS
+from engine.store.database.schema import spans
 from tests.browser.test_whole_path import check_accessibility, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -383,3 +384,36 @@ def test_a_desk_that_is_drawn_anew_stays_where_the_hand_is(server, tab):
     decided = {one: [s.state for s in workspace.review.spans(corpus, one) if s.decided] for one in order}
     assert "rejected" in decided[record]
     assert not any("rejected" in states for one, states in decided.items() if one != record)
+
+
+def test_what_points_at_a_person_is_listed_and_going_on_says_what_it_closes(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample(SAMPLE).id
+    workspace.review.use_gold(corpus)
+    with workspace.session.db.write() as connection:
+        stays = (spans.c.corpus_id == corpus, spans.c.position == 7, spans.c.identifier_type == "direct")
+        connection.execute(spans.update().where(*stays).values(state="rejected"))
+    (record,) = workspace.review.order(corpus, state="pressing")
+    page.goto(f"{server.url}/review")
+    ready(page)
+    page.locator(".desk .pressing").get_by_text("until you decide.").wait_for()
+    page.get_by_role("button", name="See them").click()
+    page.get_by_text("Only texts with such findings are listed.").wait_for()
+    settled(page)
+    assert page.locator(".desk .rows tr").count() == 1
+    assert f"Text {record}" in page.locator(".desk .middle .head").first.inner_text()
+    assert "stays" in str(page.locator(".desk .text .mark.active").first.get_attribute("class")).split()
+    done = page.locator(".desk button[data-act=finish]")
+    number = len(workspace.review.spans(corpus, record))
+    assert done.inner_text().startswith(f"Done: all {number} as marked")
+    page.keyboard.press("x")
+    assert done.inner_text().startswith(f"Done: the other {number - 1} as marked")
+    page.keyboard.press("l")
+    assert page.locator(".desk .look").is_visible()
+    assert not page.locator(".desk .original").is_visible()
+    page.keyboard.press("Shift+X")
+    assert done.inner_text().startswith("Done, next text")
+    stored(page)
+    page.get_by_role("button", name="Show all texts").click()
+    page.locator(".desk .rows tr").nth(5).wait_for()
