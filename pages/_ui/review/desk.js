@@ -214,8 +214,8 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
 /** What going on closes: the findings that nobody looked at count from then on as decided the way they are marked. */
 function doneWords(open, all) {
   if (!open) return say("Done, next text")
-  return open === all ? sayMany("Done: the one finding as marked", "Done: all {n} as marked", open)
-    : sayMany("Done: the other one as marked", "Done: the other {n} as marked", open)
+  return open === all ? sayMany("Done: the {n} finding as marked", "Done: all {n} as marked", open)
+    : sayMany("Done: the other {n} finding as marked", "Done: the other {n} as marked", open)
 }
 
 function wanted(desk, data, span) {
