@@ -18,17 +18,18 @@ DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
 def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> list[tuple[str, bool, str]]:
     """Return name, whether it is reached, and date or count of each station."""
     done = [run for run in runs if run.state == "done"]
-    examined = [run.examined_at for run in runs if run.examined_at]
-    released = [run.released_at for run in runs if run.released_at]
+    of = f"of {count_of(len(done), 'run')}"
+    examined = sum(run.examined_at is not None for run in done)
+    released = sum(run.released_at is not None for run in done)
     found = corpus.detected_at is not None or corpus.span_source == "gold"
     reviewed = count_of(corpus.reviewed, "finding") + " decided" if found else "–"
     return [
         ("Loaded", True, when(corpus.created)),
         ("Searched", found, when(corpus.detected_at) if corpus.detected_at else "came with the file" if found else "–"),
         ("Review begun", corpus.reviewed > 0, reviewed),
-        ("Run", bool(done), when(max((run.finished for run in done if run.finished), default=None))),
-        ("Examined", bool(examined), when(max(examined, default=None))),
-        ("Released", bool(released), when(max(released, default=None))),
+        ("Made", bool(done), count_of(len(done), "run") if done else "–"),
+        ("Examined", bool(examined), f"{examined} {of}" if examined else "–"),
+        ("Released", bool(released), f"{released} {of}" if released else "–"),
     ]
 
 
