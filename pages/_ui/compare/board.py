@@ -46,7 +46,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     st.markdown(plain(figure.takeaway))
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
-    called_by = {run_id: f"{one.number} {one.title}" for run_id, one in numbers.items()}
+    called_by = {run_id: f"{one.number} · {one.title}" for run_id, one in numbers.items()}
     overview.draw_leaks(called_by, runs, findings, attacks)
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
