@@ -39,7 +39,12 @@ MEASURED: dict[str, tuple[float, float, float]] = {
     LENGTHS: (0.2, 0.1, 0.2),
 }
 TUNED_CLASSIFIER = (300.0, 0.0, 600.0)
-MOST = {"closeness": 3.4, "found": 1.9}  # thousands of records beyond which a part draws a sample
+# thousands of records, and of texts, beyond which a part draws a sample
+MOST = {"closeness": 3.4, "found": 1.9}
+MOST_TEXTS = {
+    "models": 0.8, "language": 1.0, "found": 2.0, "closeness": 2.3, MAP: 1.0, METRICS: 2.0, "extraction": 0.6,
+    "tasks": 1.0, "downstream": 5.0, "neighbours": 5.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,9 @@ def _registered(one: registry.Examination, sizes: Sizes, models: bool, tuned: bo
 
 
 def _one(key: str, title: str, sizes: Sizes) -> Expected:
-    records = min(sizes.records / 1000.0, MOST.get(key, float("inf")))
-    return Expected(key, title, _seconds(MEASURED.get(key, USUAL), Sizes(int(1000 * records), sizes.texts)))
+    records = min(sizes.records, int(1000 * MOST[key])) if key in MOST else sizes.records
+    texts = min(sizes.texts, int(1000 * MOST_TEXTS[key])) if key in MOST_TEXTS else sizes.texts
+    return Expected(key, title, _seconds(MEASURED.get(key, USUAL), Sizes(records, texts)))
 
 
 def _seconds(measured: tuple[float, float, float], sizes: Sizes) -> float:
