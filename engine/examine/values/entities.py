@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
-from engine.examine.samples import dense, in_blocks
+from engine.examine.samples import in_blocks
 from engine.pii.detect.plain.function_words import found_everywhere
 
 LEAK_COLUMNS = [
@@ -114,42 +115,57 @@ class EntityIndex:
         return set(entities[low:high].tolist())
 
 
-def index_entities(reference: Side) -> EntityIndex:
-    """Return the distinct private entities of the reference's accepted spans (type `none` left out)."""
-    spans = reference.spans
+def index_entities(*references: Side) -> EntityIndex:
+    """Return the distinct private entities of the references' accepted spans (type `none` left out).
+
+    Args:
+        references: no record is in two of them. Rows are numbered through, as if they were one.
+    """
     labels: list[str] = []
     direct: list[bool] = []
     by_words: dict[tuple[int, ...], int] = {}
     marks = array("i")  # four numbers a mark
-    skipped = 0
-    row_of = {record: row for row, record in enumerate(reference.record_ids)}
-    columns = ["record_id", "start", "end", "label", "identifier_type"]
-    rows = [] if spans is None else spans[spans["identifier_type"] != "none"][columns].itertuples(index=False)
-    for record, start, end, label, kind in rows:
-        row = row_of.get(record)
-        if row is None:
-            continue
-        key = _words_between(reference.words, row, int(start), int(end))
-        surface = reference.texts[row][int(start) : int(end)]
-        letters = sum(ch.isalnum() for ch in surface)
-        if not key or letters < MIN_CHARACTERS or found_everywhere(_WORD.findall(surface)):
-            skipped += 1
-            continue
-        number = by_words.setdefault(key, len(labels))
-        if number == len(labels):
-            labels.append(str(label))
-            direct.append(False)
-        direct[number] = direct[number] or kind == "direct"
-        marks.extend((number, row, int(start), int(end)))
+    skipped = before = 0
+    for reference in references:
+        for row, start, end, label, kind in _marked(reference):
+            key = _words_between(reference.words, row, start, end)
+            surface = reference.texts[row][start:end]
+            letters = sum(ch.isalnum() for ch in surface)
+            if not key or letters < MIN_CHARACTERS or found_everywhere(_WORD.findall(surface)):
+                skipped += 1
+                continue
+            number = by_words.setdefault(key, len(labels))
+            if number == len(labels):
+                labels.append(label)
+                direct.append(False)
+            direct[number] = direct[number] or kind == "direct"
+            marks.extend((number, before + row, start, end))
+        before += len(reference)
     lengths: dict[int, set[int]] = defaultdict(set)
     for key in by_words:
         lengths[key[0]].add(len(key))
     ordered = {first: tuple(sorted(sizes, reverse=True)) for first, sizes in lengths.items()}
     entity, row_, begins, ends = np.array(marks, np.int32).reshape(-1, 4).T
+    ids, units = (
+        of[0] if len(of) == 1 else np.concatenate(of)
+        for of in ([one.record_ids for one in references], [one.units for one in references])
+    )
     return EntityIndex(
-        labels, np.array(direct, bool), entity, row_, begins, ends, reference.record_ids, reference.units, by_words,
-        ordered, skipped,
+        labels, np.array(direct, bool), entity, row_, begins, ends, ids, units, by_words, ordered, skipped,
     )  # fmt: skip
+
+
+def _marked(reference: Side) -> Iterator[tuple[int, int, int, str, str]]:
+    """Yield row, offsets, label and type of each accepted span of the texts, but those of type `none`."""
+    spans = reference.spans
+    if spans is None:
+        return
+    row_of = {record: row for row, record in enumerate(reference.record_ids)}
+    columns = ["record_id", "start", "end", "label", "identifier_type"]
+    for record, start, end, label, kind in spans[spans["identifier_type"] != "none"][columns].itertuples(index=False):
+        row = row_of.get(record)
+        if row is not None:
+            yield row, int(start), int(end), str(label), str(kind)
 
 
 def _words_between(words: WordTable, row: int, start: int, end: int) -> tuple[int, ...]:
@@ -211,17 +227,38 @@ def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
 def standing(texts: WordTable, index: EntityIndex, units: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return in how many units' texts each entity stands, marked or not, int array (m,).
 
-    A block of whole units is looked at a time: of a million texts there are some ten millions of matches.
-
     Args:
         units: int array (texts,), whose each text is.
     """
     counted = np.zeros(len(index), np.int64)
+    for entity, _ in _standing_by_block(texts, index, units):
+        counted += np.bincount(entity, minlength=len(index))
+    return counted
+
+
+def standing_pairs(
+    texts: WordTable, index: EntityIndex, units: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return which entity stands in whose texts, marked or not, each pair once: entity (p,), unit (p,).
+
+    Args:
+        units: int array (texts,), whose each text is.
+    """
+    found = [(np.empty(0, np.int32), np.empty(0, np.int32)), *_standing_by_block(texts, index, units)]
+    entities, holders = (np.concatenate(side) for side in zip(*found, strict=True))
+    return entities, holders
+
+
+def _standing_by_block(
+    texts: WordTable, index: EntityIndex, units: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Yield the pairs of a block of whole units at a time: a million texts have some ten millions of matches."""
     for rows in in_blocks(units, BLOCK):
         matches = find_entities(texts.take(rows), index)
-        pairs = np.unique(matches.entity.astype(np.int64) * len(rows) + dense(units[rows])[matches.text])
-        counted += np.bincount(pairs // max(1, len(rows)), minlength=len(index))
-    return counted
+        own, codes = np.unique(units[rows], return_inverse=True)
+        pairs = np.unique(matches.entity.astype(np.int64) * max(1, len(own)) + codes.reshape(-1)[matches.text])
+        entity, unit = np.divmod(pairs, max(1, len(own)))
+        yield entity.astype(np.int32), own[unit].astype(np.int32)
 
 
 def records_with(matches: Matches, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.base import Side, join_sides
+from engine.examine.base import Side
 from engine.examine.each import each_output
 from engine.examine.findings.findings import UNSHARED, Finding, Reference
 from engine.examine.findings.make import finding, missing
@@ -34,6 +34,7 @@ from engine.examine.values.entities import (
     leak_table,
     records_with,
     standing,
+    standing_pairs,
 )
 from engine.json_types import JSON
 
@@ -168,26 +169,26 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
 
 def _excess(prepared: Prepared) -> list[Finding]:
     """Return train minus holdout at equal numbers of reference records, by at most `MOST_TEXTS` synthetic ones."""
-    equal = equal_size(prepared)
-    both = join_sides([equal, prepared.holdout])
-    index = index_entities(both)
+    sides = equal_size(prepared), prepared.holdout  # as they are: joined, their words would stand there twice
+    index = index_entities(*sides)
     if not len(prepared.holdout) or not len(index):
         why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
         return [missing(f"{name}{suffix}_excess", "holdout", why) for suffix, _ in KINDS for name in ("pipp", "elp")]
     made = prepared.synthetic
     looked_at = np.sort(seeded_order(made.record_ids, prepared.seed, "entities")[:MOST_TEXTS])
     matches = find_entities(made.words if len(looked_at) == len(made) else made.words.take(looked_at), index)
-    units = [str(unit) for side in (equal, prepared.holdout) for unit in sorted(set(side.units.tolist()))]
+    units = [str(unit) for side in sides for unit in sorted(set(side.units.tolist()))]
     number = {unit: i for i, unit in enumerate(units)}
     of, by, names = index.held
-    stands = find_entities(both.words, index)
-    whose = np.array([number[str(unit)] for unit in both.units], np.int64)
-    marked = of * len(units) + np.array([number[str(name)] for name in names], np.int64)[by]
-    held = np.unique(np.concatenate([marked, stands.entity.astype(np.int64) * len(units) + whose[stands.text]]))
-    value, unit = np.divmod(held, len(units))
+    pairs = [of * len(units) + np.array([number[str(name)] for name in names], np.int64)[by]]
+    for side in sides:
+        whose = np.array([number[str(unit)] for unit in side.units], np.int64)
+        entity, holder = standing_pairs(side.words, index, whose)
+        pairs.append(entity.astype(np.int64) * len(units) + holder)
+    value, unit = np.divmod(np.unique(np.concatenate(pairs)), len(units))
     aside = shared.shared(np.bincount(value, minlength=len(index)), len(units))
     told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE, "texts": len(looked_at)}
-    first = np.arange(len(units)) < len(set(equal.units.tolist()))
+    first = np.arange(len(units)) < len(set(sides[0].units.tolist()))
     split = Split(len(looked_at), len(index), *_seen(matches), value, unit, first)
     groups = prepared.synthetic_groups(looked_at)
     records = min(len(prepared.train), len(prepared.holdout))

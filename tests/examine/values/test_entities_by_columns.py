@@ -9,9 +9,16 @@ import pandas as pd
 import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
-from engine.examine.base import Side
+from engine.examine.base import Side, join_sides
 from engine.examine.values import entities
-from engine.examine.values.entities import context_shares, find_entities, index_entities, leak_table, standing
+from engine.examine.values.entities import (
+    context_shares,
+    find_entities,
+    index_entities,
+    leak_table,
+    standing,
+    standing_pairs,
+)
 
 WORDS = ["ann", "bert", "cleo", "dora", "emil", "finn", "gus", "hal"]
 
@@ -138,6 +145,29 @@ def test_shares_of_the_own_source_are_those_of_sets(seed: int, block: int, monke
     np.testing.assert_allclose(context_shares(matches, made.lineage, index), expected)
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()
+
+
+@pytest.mark.parametrize("block", [3, 20_000])
+def test_two_references_are_indexed_as_if_they_were_one(block: int, monkeypatch) -> None:
+    monkeypatch.setattr("engine.examine.values.entities.BLOCK", block)
+    reference, _, held = world(9)
+    half = len(reference) // 2
+    sides = [reference.take(np.arange(0, half)), reference.take(np.arange(half, len(reference)))]
+    whole, apart = index_entities(join_sides(sides)), index_entities(*sides)
+    for name in ("labels", "by_words", "lengths", "skipped"):
+        assert getattr(whole, name) == getattr(apart, name)
+    for name in ("direct", "entity", "row", "start", "end", "record_ids", "units", "holder", "holders"):
+        assert getattr(whole, name).tolist() == getattr(apart, name).tolist()
+    codes = np.arange(len(sides[1])) // 2
+    entity, unit = standing_pairs(sides[1].words, apart, codes)
+    named = {number: words for words, number in apart.by_words.items()}
+    expected = {
+        (number, row // 2) for row in range(half, len(reference)) for number, words in named.items()
+        if words[0] in reference.words.ids[slice(*reference.words.offsets[[row, row + 1]])]
+    }  # fmt: skip
+    assert len(entity) == len(expected)
+    assert {(e, u + half // 2) for e, u in zip(entity.tolist(), unit.tolist(), strict=True)} == expected
+    assert sum(map(len, held[half:])) > len(expected) > 10
 
 
 def test_a_reference_without_marks_finds_nothing() -> None:
