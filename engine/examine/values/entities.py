@@ -197,6 +197,11 @@ class Matches:
             entities.append(entity.astype(np.int32))
         return np.concatenate(texts), np.concatenate(entities)
 
+    def without_places(self) -> Matches:
+        """Return the same without where they stand in a text: of a million texts that is half of some 200 MB."""
+        none = np.empty(0, np.int32)
+        return Matches(self.text.copy(), self.entity.copy(), none, none)
+
     def blocks(self) -> list[slice]:
         """Return stretches of the matches, each of whole texts; of a million texts there are some ten millions."""
         texts = int(self.text[-1]) + 1 if len(self.text) else 0

@@ -62,14 +62,14 @@ def examine_leaks(prepared: Prepared) -> Part:
     part = Part()
     prepared.report("leaked entities", 0, 4)
     small, excess = _at_equal_size(prepared), _excess(prepared)  # what these look at is gone before the whole is there
+    held = _against_holdout(prepared, small)  # and so is this
     prepared.report("leaked entities", 1, 4)
     train = index_entities(prepared.train)
     in_train = find_entities(prepared.synthetic.words, train)
     prepared.report("leaked entities", 2, 4)
     _add_reference(part, prepared, "train", train, in_train, small, NO_SPANS)
-    holdout = index_entities(prepared.holdout)
-    why = NO_SPANS if len(prepared.holdout) else NO_HOLDOUT
-    _add_reference(part, prepared, "holdout", holdout, find_entities(prepared.synthetic.words, holdout), small, why)
+    part.add(held)
+    in_train = in_train.without_places()
     for suffix, kind in KINDS:
         if train.mask(kind).any():
             part.add(
@@ -81,6 +81,15 @@ def examine_leaks(prepared: Prepared) -> Part:
     part.findings += _context(prepared, train, in_train)
     part.signals = _signals(prepared, train, in_train)
     prepared.report("leaked entities", 4, 4)
+    return part
+
+
+def _against_holdout(prepared: Prepared, small: Mapping[str, float]) -> Part:
+    """Return what is found of the holdout's entities, and who leaks what of them."""
+    part = Part()
+    holdout = index_entities(prepared.holdout)
+    why = NO_SPANS if len(prepared.holdout) else NO_HOLDOUT
+    _add_reference(part, prepared, "holdout", holdout, find_entities(prepared.synthetic.words, holdout), small, why)
     return part
 
 
@@ -169,26 +178,26 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
 
 def _excess(prepared: Prepared) -> list[Finding]:
     """Return train minus holdout at equal numbers of reference records, by at most `MOST_TEXTS` synthetic ones."""
-    sides = equal_size(prepared), prepared.holdout  # as they are: joined, their words would stand there twice
-    index = index_entities(*sides)
+    both = equal_size(prepared), prepared.holdout  # as they are: joined, their words would stand there twice
+    index = index_entities(*both)
     if not len(prepared.holdout) or not len(index):
         why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
         return [missing(f"{name}{suffix}_excess", "holdout", why) for suffix, _ in KINDS for name in ("pipp", "elp")]
     made = prepared.synthetic
     looked_at = np.sort(seeded_order(made.record_ids, prepared.seed, "entities")[:MOST_TEXTS])
     matches = find_entities(made.words if len(looked_at) == len(made) else made.words.take(looked_at), index)
-    units = [str(unit) for side in sides for unit in sorted(set(side.units.tolist()))]
+    units = [str(unit) for side in both for unit in sorted(set(side.units.tolist()))]
     number = {unit: i for i, unit in enumerate(units)}
     of, by, names = index.held
     pairs = [of * len(units) + np.array([number[str(name)] for name in names], np.int64)[by]]
-    for side in sides:
+    for side in both:
         whose = np.array([number[str(unit)] for unit in side.units], np.int64)
         entity, holder = standing_pairs(side.words, index, whose)
         pairs.append(entity.astype(np.int64) * len(units) + holder)
     value, unit = np.divmod(np.unique(np.concatenate(pairs)), len(units))
     aside = shared.shared(np.bincount(value, minlength=len(index)), len(units))
     told: dict[str, JSON] = {"set_aside": int(aside.sum()), "set_aside_rule": shared.RULE, "texts": len(looked_at)}
-    first = np.arange(len(units)) < len(set(sides[0].units.tolist()))
+    first = np.arange(len(units)) < len(set(both[0].units.tolist()))
     split = Split(len(looked_at), len(index), *_seen(matches), value, unit, first)
     groups = prepared.synthetic_groups(looked_at)
     records = min(len(prepared.train), len(prepared.holdout))
