@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
 from engine.errors import NotFoundError
+from engine.examine.members.membership import SCORES
+from engine.examine.prepare import NEAR_DUPLICATES
 from engine.jobs.tasks import examine, examining
 from engine.jobs.worker import slots
 from engine.jobs.worker.task import Stopped
@@ -196,3 +199,22 @@ def test_slots_and_coordinators_killed_at_any_moment_change_no_finding(workspace
     assert left_over(workspace) == [0, 0]
     assert kept_files(workspace) == []
     told_once(workspace)
+
+
+def test_what_a_group_computed_first_goes_with_it(monkeypatch):
+    """Of a million records the index of all private details stayed for good, beside every part that came after."""
+    from engine.examine import apart
+    from engine.jobs.worker import parts_ahead
+
+    prepared = SimpleNamespace(kept={"public": 1, SCORES: []}, given=None)
+    seen = []
+
+    def measure(_prepared, key, _run, _name):
+        seen.append((key, "index" in _prepared.kept))
+        _prepared.kept |= {"index": 1, NEAR_DUPLICATES: 2}
+
+    monkeypatch.setattr(parts_ahead, "keep", measure)
+    monkeypatch.setattr(apart, "kept_as", lambda _, key: key)
+    assert parts_ahead.measured(prepared, {"parts": ["linkage", "attributes"]}) == {"parts": ["linkage", "attributes"]}
+    assert seen == [("linkage", False), ("attributes", True)], "the second of the group finds what the first made"
+    assert prepared.kept == {"public": 1, SCORES: [], NEAR_DUPLICATES: 2}

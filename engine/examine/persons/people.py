@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.corpus.text.words import cut
-from engine.examine.base import Side, join_sides
+from engine.examine.base import Side
 from engine.examine.members.members import ALL, SEEDS
 from engine.examine.prepare import Prepared
 from engine.examine.samples import seeded_order
@@ -124,14 +124,9 @@ def public_texts(prepared: Prepared) -> Side:
     return side
 
 
-def both_parts(prepared: Prepared) -> Side:
-    """Return the training and the holdout part as one side, training first."""
-    return join_sides([prepared.train, prepared.holdout])
-
-
 def details(prepared: Prepared) -> EntityIndex:
-    """Return the private entities of both parts as one index; made once."""
+    """Return the private entities of both parts as one index, training first; made once."""
     known = prepared.kept.get(_DETAILS)
     if not isinstance(known, EntityIndex):
-        known = prepared.kept[_DETAILS] = index_entities(both_parts(prepared))
+        known = prepared.kept[_DETAILS] = index_entities(prepared.train, prepared.holdout)
     return known

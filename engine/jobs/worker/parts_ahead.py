@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 from engine.examine import apart
 from engine.examine.expected import READING, Expected
 from engine.examine.keeping import keep, take
+from engine.examine.members.membership import SCORES
+from engine.examine.memory import give_back
+from engine.examine.prepare import NEAR_DUPLICATES
 from engine.examine.registry import LAST
 from engine.jobs.worker.kept_embeddings import KeptEmbeddings
 from engine.jobs.worker.sharing import others
@@ -115,12 +118,19 @@ class Ahead:
 
 
 def measured(prepared: Prepared, asked: JSONObject) -> JSONObject:
-    """Measure parts, put them on the shelf, and return their names there."""
+    """Measure parts, put them on the shelf, and return their names there.
+
+    What they computed together first goes with them: of a million records it is some hundred megabytes.
+    """
     names: list[JSON] = []
+    before = {*prepared.kept, SCORES, NEAR_DUPLICATES}
     for key in map(str, as_list(asked[PARTS])):
         name = apart.kept_as(prepared.given, key)
         keep(prepared, key, apart.run_of(key), name)
         names.append(name)
+    for left in set(prepared.kept) - before:
+        del prepared.kept[left]
+    give_back()
     return {PARTS: names}
 
 
