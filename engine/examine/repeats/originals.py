@@ -10,7 +10,7 @@ from engine.examine.findings.findings import Reference
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.repeats.originals_scores import originals_among
+from engine.examine.repeats.originals_scores import originals_of_each
 from engine.examine.stats import intervals
 from engine.examine.values.leaks import NO_HOLDOUT
 
@@ -23,17 +23,18 @@ def examine_originals(prepared: Prepared) -> Part:
     equal = np.zeros(len(synthetic), bool)
     part = Part()
     sides: tuple[tuple[Reference, Side], ...] = (("train", prepared.train), ("holdout", prepared.holdout))
-    for done, (reference, side) in enumerate(sides):
-        prepared.report("original records", done, len(sides))
+    prepared.report("original records", 0, 1)
+    equals = originals_of_each(synthetic.texts.tolist(), [side.texts.tolist() for _, side in sides])
+    for (reference, side), positions in zip(sides, equals, strict=True):
         if not len(side):
             part.findings.append(missing(NAME, reference, NO_HOLDOUT))
             continue
         found = np.zeros(len(synthetic), bool)
-        found[list(originals_among(synthetic.texts.tolist(), side.texts.tolist()))] = True
+        found[list(positions)] = True
         equal |= found
         share = intervals.share(found, prepared.synthetic_groups())
         part.findings.append(finding(NAME, reference, share, matching="texts folded to words: case, marks, spelling"))
     part.signals["original"] = equal.astype(np.float64)
-    prepared.report("original records", len(sides), len(sides))
+    prepared.report("original records", 1, 1)
     part.tables[TABLE] = pd.DataFrame({"record_id": [str(i) for i in synthetic.record_ids[equal]]}, dtype=object)
     return part
