@@ -324,7 +324,7 @@ def leak_table(
     kept = _foremost(matches, index, aside, most)
     text, number = matches.text[kept], matches.entity[kept]
     mark = _first_marks(index, number, None if synthetic.lineage is None else synthetic.lineage[text])
-    columns = (
+    columns: tuple[NDArray[np.generic], ...] = (
         synthetic.record_ids[text], index.record_ids[index.row[mark]], np.full(len(kept), "entity", object),
         synthetic.words.starts[matches.first[kept]], synthetic.words.ends[matches.last[kept]],
         index.start[mark], index.end[mark], number, np.array(index.labels, object)[number],
