@@ -71,7 +71,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "archive check_words file note_preview")
     | _each(RELEASE, "make revoke waive withdraw_waiver")
     | _each(MANAGE, "add_policy remove_policy"),
-    "review": _each(READ, "ahead order pressing progress span_counts")
+    "review": _each(READ, "ahead order progress span_counts")
     | _each(
         REVEAL,
         "accepted_spans alike detector_settings matching queue record_text redacted rows sheets spans texts "
@@ -93,7 +93,9 @@ CALLS: dict[str, dict[str, Right]] = {
     "studies": _each(READ, "all blockers needs runs")
     | _each(REVEAL, "results")
     | _each(MANAGE, "delete resume run start"),
-    "values": _each(READ, "gold_evaluation residual_risk") | _each(REVEAL, "keys_at table") | _each(REVIEW, "decide"),
+    "values": _each(READ, "gold_evaluation pressing residual_risk")
+    | _each(REVEAL, "keys_at table")
+    | _each(REVIEW, "decide"),
 }
 
 

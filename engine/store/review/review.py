@@ -24,7 +24,7 @@ from engine.store.review.desk import readers
 from engine.store.review.desk.readers import Ahead
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
-from engine.store.review.memory import TOTALS, remembered, spared
+from engine.store.review.memory import TOTALS, remembered
 from engine.store.review.queries import (
     PRESSING,
     SpanCounts,
@@ -34,7 +34,6 @@ from engine.store.review.queries import (
     check_action,
     count_rows,
     position_of,
-    pressing,
     progress,
     queue_row,
     span_counts,
@@ -240,13 +239,6 @@ class Review:
             records, reviewed; accepted, rejected, and undecided, which were not looked at whatever their state.
         """
         return progress(remembered(self.session.db, corpus_id, TOTALS, lambda c: totals(c, corpus_id)))
-
-    def pressing(self, corpus_id: str) -> int:
-        """Return how many spans in force point at one person by themselves, stay, and were not looked at.
-
-        In a large corpus it may be the number of a moment ago.
-        """
-        return spared(self.session.db, corpus_id, PRESSING, lambda c: pressing(c, corpus_id))
 
     def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
         """Return how often a span's words are found and stand unmarked.

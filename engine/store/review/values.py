@@ -17,8 +17,8 @@ from engine.store.database.dialect import of_records
 from engine.store.database.schema import record_index, spans
 from engine.store.records import read_rows
 from engine.store.review import decisions
-from engine.store.review.memory import TOTALS, recalled, remembered
-from engine.store.review.queries import alike_rows, check, check_action
+from engine.store.review.memory import TOTALS, recalled, remembered, spared
+from engine.store.review.queries import PRESSING, alike_rows, check, check_action, pressing
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
 from engine.store.rows import AnyRow
@@ -179,6 +179,13 @@ class Values:
             return evaluate(gold, accepted_spans(connection, corpus_id), records)
 
         return remembered(self.session.db, corpus_id, "gold evaluation", measure)
+
+    def pressing(self, corpus_id: str) -> int:
+        """Return how many spans in force point at one person by themselves, stay, and were not looked at.
+
+        In a large corpus it may be the number of a moment ago.
+        """
+        return spared(self.session.db, corpus_id, PRESSING, lambda c: pressing(c, corpus_id))
 
     def residual_risk(self, corpus_id: str) -> Missed | None:
         """Estimate the share of identifiers that detection misses, from the records marked as reviewed.

@@ -130,7 +130,7 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk, checked
         "sheets": _sheets(workspace, corpus_id, list(dict.fromkeys(wanted))),
         "alike": _alike(workspace, corpus_id, mine.span),
         "counts": workspace.review.progress(corpus_id),
-        "pressing": workspace.review.pressing(corpus_id),
+        "pressing": workspace.values.pressing(corpus_id),
         "only": queue.only_pressing(),
         "spot": checked,
         "reply": mine.reply,

@@ -24,15 +24,15 @@ def names(store, corpus_id: str, record: str) -> list[str]:
 
 def test_only_direct_identifiers_that_stay_and_were_not_looked_at_count(store, corpus):
     stay(store, corpus.id, 5)  # a name and a day each: the days point at nobody by themselves
-    assert store.review.pressing(corpus.id) == 5
+    assert store.values.pressing(corpus.id) == 5
     assert sorted(store.review.order(corpus.id, state="pressing")) == [f"id{n}" for n in range(5)]
     store.review.decide(corpus.id, names(store, corpus.id, "id0"), "accept")
     store.review.decide(corpus.id, names(store, corpus.id, "id1"), "reject")
     store.review.mark_reviewed(corpus.id, ["id2"])
-    assert store.review.pressing(corpus.id) == 2
+    assert store.values.pressing(corpus.id) == 2
     assert sorted(store.review.order(corpus.id, state="pressing")) == ["id3", "id4"]
     store.review.undo(corpus.id)
-    assert store.review.pressing(corpus.id) == 3
+    assert store.values.pressing(corpus.id) == 3
 
 
 def test_values_begin_with_what_points_at_a_person_then_what_goes(store, corpus):
