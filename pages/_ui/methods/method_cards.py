@@ -32,7 +32,7 @@ WEAK: dict[str, str] = {  # level of a verdict -> what the badge says after the 
     "weak": mark("{promise}, weak signal here"),
     "noise": mark("{promise}, mostly noise here"),
 }
-LEAST_WEAK, NEAREST = mark("Least weak here"), mark("Nearest in tests")  # a first method whose signal is weak
+LEAST_WEAK, NEAREST = mark("Least weak here"), mark("First choice here")  # a first method whose signal is weak
 SIGNAL: dict[str, str] = {  # level of a verdict on a proven method's run -> its line, where nothing is in the way
     "enough": mark("Enough signal to choose by, where people agree."),
     "pending": mark("Its noise is being computed."),
