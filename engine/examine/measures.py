@@ -130,8 +130,8 @@ MEASURES: dict[str, Measure] = read_measures(FILE.read_text("utf-8"))
 
 REFERENCES: dict[str, str] = {
     "train": "training part",
-    "holdout": "holdout (used by nobody)",
-    "baseline": "real records nobody used",
+    "holdout": "set aside (used by nobody)",
+    "baseline": "real records in place of synthetic ones",
     "real": "real against real",
     "unrelated": "unrelated text",
     "none": "synthetic text",

@@ -87,11 +87,13 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
             hoverinfo="skip",
             marker={"color": "rgba(0,158,115,0.35)", "symbol": "square", "size": 14},
         )
+        unsettled = {name for name, _ in rows if beside_real(findings, name) == "unknown"}
         drawn = [min(RIGHT, max(LEFT, loss.value)) for _, loss in rows]
         ends = list(zip(rows, drawn, strict=True))
         plot.add_scatter(
             x=[100 * value for value in drawn], y=titles, mode="markers", name="Synthetic",
-            marker={"color": palette.REFERENCES["none"], "symbol": "circle", "size": 11, "line": {"width": 2}},
+            marker={"color": palette.REFERENCES["none"], "size": 11, "line": {"width": 2},
+                    "symbol": ["circle-open" if name in unsettled else "circle" for name, _ in rows]},
             error_x={
                 "array": [100 * max(0.0, min(RIGHT, loss.high) - at) for (_, loss), at in ends],
                 "arrayminus": [100 * max(0.0, at - max(LEFT, loss.low)) for (_, loss), at in ends],
@@ -124,7 +126,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     caveat = (
         "Left: as good as real text. Right: no better than unrelated text, or for a classifier than guessing; where "
         "unrelated text gives no measure, the share of real text's value. What lies further out is drawn at the edge. "
-        "The numbers themselves stand in tables; hold the pointer over a dot for what it means."
+        "A hollow dot is too uncertain to tell. The numbers themselves stand in tables; hold the pointer over a dot "
+        "for what it means."
     )
     without = [MEASURES[name].title.lower() for name in measured if name not in dict(rows)]
     if without:
@@ -174,9 +177,11 @@ def _takeaway(places: Mapping[str, Beside | None], worst: Sequence[str]) -> str:
     close = len(named["close"])
     if not places:
         return "No measure stands beside real text."
-    takeaway = f"{close} of {len(places)} measures cannot be told from real text."
-    if not close:
-        takeaway = f"None of {len(places)} measures comes up to real text."
+    if len(places) == 1:
+        takeaway = f"The main measure {'cannot be told from' if close else 'does not come up to'} real text."
+    else:
+        told = f"{close} cannot be told from real text" if close else "none comes up to real text"
+        takeaway = f"Of the {len(places)} main measures {told}."
     apart = sorted(named["apart"], key=lambda name: worst.index(name) if name in worst else len(worst))
     if apart:
         few = listed([MEASURES[name].title.lower() for name in apart[:WORST]])

@@ -150,10 +150,12 @@ def test_an_interval_too_wide_to_tell_is_not_called_close(direction, ends, place
     assert wide is (ends not in ((0.05, 0.15), (0.3, 0.4), (0.01, 0.02), (1.1, 1.2)))
     takeaway = figure.takeaway.removeprefix("Too uncertain to say: every interval reaches from one verdict into ")
     assert takeaway.removeprefix("another. ").startswith(
-        "1 of 1 measures cannot be told from real text"
+        "The main measure cannot be told from real text"
         if place == "close"
-        else "None of 1 measures comes up to real text"
+        else "The main measure does not come up to real text"
     )
+    (dots,) = [trace for trace in figure.plot.data if trace.name == "Synthetic"]
+    assert list(dots.marker.symbol) == ["circle-open" if place == "unknown" else "circle"]
     assert ("Too uncertain" in takeaway) == (place == "unknown")
     assert ("Apart: words used." in takeaway) == (place == "apart")
 
@@ -493,17 +495,17 @@ def test_what_counts_is_drawn_in_colour_and_the_rest_in_grey_or_not_at_all() -> 
     ]
     every = {trace.name: trace for trace in figures.leak_shares(rows).plot.data}
     assert len(every) == 4
-    assert every["training part"].marker.color == every["real records nobody used"].marker.color
+    assert every["training part"].marker.color == every["real records in place of synthetic ones"].marker.color
     few = {trace.name: trace for trace in figures.leak_shares(rows, whole=False).plot.data}
     elp, rare = (MEASURES[name].title for name in ("elp", "elp_rare"))
     assert {name: list(trace.y) for name, trace in few.items()} == {
-        "training part, as many records as the holdout": [elp],
+        "training part, as many records as set aside": [elp],
         "training part": [rare],  # of which there is no part of equal size
-        "holdout (used by nobody)": [elp, rare],
+        "set aside (used by nobody)": [elp, rare],
     }
-    assert few["training part, as many records as the holdout"].marker.color != every["training part"].marker.color
+    assert few["training part, as many records as set aside"].marker.color != every["training part"].marker.color
     alone = figures.leak_shares(rows[3:], whole=False).plot.data
-    assert [trace.name for trace in alone] == ["training part", "holdout (used by nobody)"]
+    assert [trace.name for trace in alone] == ["training part", "set aside (used by nobody)"]
 
 
 def test_copies_judged_by_the_whole_part_are_drawn_with_it_and_with_real_records() -> None:
@@ -521,8 +523,8 @@ def test_copies_judged_by_the_whole_part_are_drawn_with_it_and_with_real_records
     drawn = {t.name: dict(zip(t.y, t.x, strict=True)) for t in few.plot.data}
     copies, elp = (MEASURES[name].title for name in ("verbatim_8gram", "elp"))
     assert drawn["training part"] == {copies: pytest.approx(35.0)}
-    assert drawn["real records nobody used"] == {copies: pytest.approx(12.0)}
-    assert set(drawn["holdout (used by nobody)"]) == {copies, elp}
+    assert drawn["real records in place of synthetic ones"] == {copies: pytest.approx(12.0)}
+    assert set(drawn["set aside (used by nobody)"]) == {copies, elp}
     assert "stand out against all that was used" in few.takeaway
     rows[2] = replace(rows[2], value=0.34, low=0.25, high=0.45)  # real records repeat as much: nothing to add
     assert "training part" not in {t.name for t in figures.leak_shares(rows, whole=False).plot.data}
@@ -545,7 +547,7 @@ def test_what_is_judged_is_what_is_drawn() -> None:
     rows[3] = replace(rows[3], settings=told)
     drawn = figures.leak_shares(rows, whole=False)
     assert {trace.name.split(" ")[0].strip(","): list(trace.x) for trace in drawn.plot.data} == {
-        "training": [pytest.approx(3.0)], "holdout": [pytest.approx(2.0)],
+        "training": [pytest.approx(3.0)], "set": [pytest.approx(2.0)],
     }  # fmt: skip
     assert "left out" in drawn.caveat
     assert "*" not in drawn.takeaway
@@ -584,7 +586,7 @@ def test_a_side_that_was_not_measured_is_named_and_has_no_dot() -> None:
     traces = figures.leak_shares(rows).plot.data
     dots = {t.name: dict(zip(t.y, zip(t.text, t.marker.opacity, strict=True), strict=True)) for t in traces}
     title, direct = (MEASURES[name].title for name in ("pipp", "pipp_direct"))
-    assert dots["holdout (used by nobody)"] == {title: ("", 1), direct: ("not measured", 0)}
+    assert dots["set aside (used by nobody)"] == {title: ("", 1), direct: ("not measured", 0)}
     assert dots["training part"] == {title: ("", 1), direct: ("", 1)}
 
 

@@ -83,7 +83,7 @@ def test_context_is_shown_on_request(seeded, visit):
     app.toggle(key="compare.context").set_value(True).run()
     full = pd.concat(frame.value for frame in app.dataframe)
     assert len(full) > len(judged)
-    assert "real records nobody used" in set(full["Held against"])
+    assert "real records in place of synthetic ones" in set(full["Held against"])
 
 
 def test_one_run_chosen(seeded, visit):
@@ -173,7 +173,7 @@ def test_a_share_of_the_whole_training_part_is_not_taken_for_one_at_equal_sizes(
     table = pd.concat(frame.value for frame in app.dataframe)
     assert whole in set(table["Finding"])
     assert set(table.loc[table["Finding"] == equal, "Held against"]) == {
-        "holdout (used by nobody)", "real records nobody used",
+        "set aside (used by nobody)", "real records in place of synthetic ones",
     }  # fmt: skip
     of_training = table[table["Held against"] == "training part"]
     plain = set(of_training.loc[~of_training["Finding"].str.endswith("whole training part"), "Finding"])

@@ -41,6 +41,17 @@ def test_settings_of_ones_own_are_no_preset(seeded, visit):
     assert app.number_input(key=f"plan.set.{seeded.corpus}.dp-topics.candidates").value == 4
 
 
+def test_one_press_asks_for_as_many_outputs_as_uses_are_judged_by(seeded, visit):
+    app = visit("plan", **{method_cards.CHOICE: "public"})
+    wanted = app.number_input(key=f"plan.count.{seeded.corpus}")
+    app = wanted.set_value(60).run()
+    (offer,) = [button for button in app.button if button.key == "plan.enough"]
+    assert offer.label.startswith("Make 120")
+    app = offer.click().run()
+    assert app.number_input(key=f"plan.count.{seeded.corpus}").value == 120
+    assert not [button for button in app.button if button.key == "plan.enough"]
+
+
 @pytest.mark.parametrize("method", method_ids())
 def test_the_page_knows_each_preset_by_its_settings(seeded, method):
     facts, spec = seeded.open().ledger.facts(seeded.corpus), get_method(method).spec

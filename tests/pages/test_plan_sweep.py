@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import engine
 from pages._ui.methods import method_cards
+from pages._ui.plan.words import card_of
 from tests.pages.test_budget import bars, knob, words
 
 
@@ -29,7 +31,8 @@ def test_the_sum_of_all_runs_is_shown_and_all_are_started(seeded, plan):
     app = plan()
     app.text_input(key=field(seeded, "epsilons")).set_value("0.5, 1").run()
     table = next(frame.value for frame in app.dataframe if "Seed" in frame.value)
-    assert list(table["Method"]) == ["public", "aug-pe", "aug-pe"]
+    titles = [card_of(engine.get_method(name).spec).name for name in ("public", "aug-pe", "aug-pe")]
+    assert list(table["Method"]) == titles, "as the cards call them"
     assert list(table["ε"]) == ["0", "0.50", "1"]
     alone = [bar for bar in bars(app) if bar.startswith("After")]
     assert len(alone) == 2  # of the one planned run, and of all

@@ -33,14 +33,15 @@ def test_what_was_fixed_at_import_is_said_and_not_asked(seeded, visit):
     assert len(asked) == 3
 
 
-@pytest.mark.parametrize(
-    ("people", "told"), [(60, "too few to set enough of them aside"), (800, "load the file again")]
-)
+@pytest.mark.parametrize(("people", "told"), [(60, "too few can be set aside"), (800, "load the file again")])
 def test_nobody_is_told_to_set_aside_more_than_there_are(people, told):
     policy = next(one for one in policies() if one.id == "research")
     said = few_aside(policy, SimpleNamespace(holdout_units=9, units=people, unit="source"))  # type: ignore[arg-type]
     assert told in said
     assert str(least_aside(policy)) in said or people == 60
+    assert said.startswith("For these readers “Research release” holds.")
+    unsaid = few_aside(policy, SimpleNamespace(holdout_units=9, units=people, unit="source"), said=False)  # type: ignore[arg-type]
+    assert unsaid.startswith("For researchers “Research release” would hold.")
 
 
 def test_above_start_stands_that_the_readers_policy_takes_no_such_run(seeded, visit):

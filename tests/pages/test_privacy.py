@@ -17,7 +17,7 @@ from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.people import sentence as people_sentence
-from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, answer, badge, not_shown, why_not
+from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, answer, badge, listed, not_shown, why_not
 from tests.pages.small import drawn_table, verdict_lines
 from tests.store.span_tables import add_span
 
@@ -411,8 +411,8 @@ def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
     [
         (False, True, False, "Not known: examine it again."),
         (True, True, False, "Not known: the run has to be made again."),
-        (False, True, True, "It may not leave, for anybody."),
-        (False, False, False, "It may not leave, for anybody."),
+        (False, True, True, "It may not leave."),
+        (False, False, False, "It may not leave."),
     ],
 )
 def test_findings_out_of_date_that_show_no_leak_are_no_verdict(stale, examination_stale, leaks, said):
@@ -463,3 +463,11 @@ def test_what_an_examination_takes_from_a_run_with_a_proof_is_said_before_it(kin
     workspace = SimpleNamespace(examinations=SimpleNamespace(in_part=lambda run_id: None))
     told = examined_run.closes(workspace, run)  # type: ignore[arg-type]
     assert ("no longer leave under “Proof alone”" in told) is said
+
+
+def test_ways_that_a_sentence_numbers_stand_one_under_the_other():
+    told = "What would help: 32 are too few. Two ways: (1) load the corpus again; (2) make the run again, unseen."
+    assert listed(told).split("\n") == [
+        "What would help: 32 are too few. Two ways:", "", "1. Load the corpus again.", "2. Make the run again, unseen.",
+    ]  # fmt: skip
+    assert listed("What would help: a smaller ε.") == "What would help: a smaller ε."

@@ -178,7 +178,7 @@ def test_what_a_rule_looks_at_is_said_in_plain_words_and_else_by_its_measure():
         "Records that repeat eight words in a row from the text used, beyond those from text that nobody used"
     )
     assert said(rule("label_direct", "train")) == "Labels with a name or number of a person from the text used"
-    assert said(rule("pipp", "baseline")) == "Records with a private entity: real records nobody used"
+    assert said(rule("pipp", "baseline")) == "Records with a private entity: real records in place of synthetic ones"
     assert said(rule("fid", "real")).endswith("real against real")
 
 

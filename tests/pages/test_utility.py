@@ -53,6 +53,20 @@ def test_a_run_that_is_too_short_says_how_long_one_would_do():
     assert "of which" not in more_texts([few, few], 33)
 
 
+def test_uses_that_wait_for_texts_stand_in_one_line_behind_those_that_are_judged():
+    wait = Use("Sharing statistics", "unknown", "Rests on few.", "length_distance", 0.1, 28, 50, "texts")
+    other = replace(wait, use="Teaching")
+    judged = replace(wait, use="Training a classifier", mark="cross", sentence="Too far.")
+    silent = replace(wait, use="Searching", size=None, sentence="Nothing was measured.")
+    told = utility_verdict.lines([wait, judged, silent, other])
+    assert [names for names, *_ in told] == [
+        ["**Training a classifier**"], ["**Sharing statistics**", "**Teaching**"], ["**Searching**"],
+    ]  # fmt: skip
+    assert told[1][1:] == ("unknown", "They rest on 28 texts; 50 are needed.")
+    alone = utility_verdict.lines([wait, judged])
+    assert [names for names, *_ in alone] == [["**Sharing statistics**"], ["**Training a classifier**"]]
+
+
 def test_running_and_failed(seeded, visit, add_run, add_job, import_small):
     workspace = seeded.open()
     corpus = import_small(workspace)
@@ -69,10 +83,10 @@ def test_full(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run})
     lines = [m.value for m in app.container(key="utility.verdict").markdown]
     uses = use_table(seeded.open().examinations.findings(seeded.run))
-    assert len(lines) == len(uses)
-    for line, use in zip(lines, uses, strict=True):
+    assert len(lines) == len(utility_verdict.lines(uses)) <= len(uses)
+    for use in uses:
+        (line,) = [line for line in lines if f"**{use.use}**" in line]
         assert utility_verdict.MARKS[use.mark][1] in line  # the word, not only the colour
-        assert use.use in line
     topics = [box for box in app.expander if box.label.startswith("**")]
     assert [box.proto.expanded for box in topics] == [True] + [False] * (len(topics) - 1)
     assert topics[0].label.startswith("**Words and language** · ")

@@ -196,7 +196,7 @@ def test_rows_of_an_attack_say_what_they_hold_against_what():
     assert words.count(MEASURES["mia_ppl"].title) == 2, "once in the figure, once in the table"
     for said in ("nobody used, half against half: chance", "by their words alone, without the text"):
         assert words.count(said) == 1
-    assert "real records nobody used" in words
+    assert "real records in place of synthetic ones" in words
 
 
 @pytest.mark.parametrize("edition", ["internal", "external"])

@@ -10,7 +10,7 @@ from engine.examine.measures import REFERENCES
 from engine.figures import palette
 
 EQUAL = "train_equal"
-NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
+NAMES = {**REFERENCES, EQUAL: "training part, as many records as set aside"}
 SYMBOLS = {"train": "circle", EQUAL: "circle-open", "holdout": "square", "baseline": "diamond-open"}
 Look = tuple[str, str]  # colour, symbol
 Row = tuple[str, float | None, float | None, float | None]  # its name; share with its interval, None: not measured

@@ -108,7 +108,7 @@ def remedy(rule: Rule, findings: Sequence[Finding], claim: Claim, making: Making
         door = f"make the run again, {UNSEEN}" if _short(making) else door
     else:
         each = f"Two ways, each with {drawn} drawn again{f' ({taken})' if taken else ''}" if drawn else "Two ways"
-    return f"{few} {each}: {way}; or {door}, which is closed to this run since it was examined."
+    return f"{few} {each}: (1) {way}; (2) {door}, which is closed to this run since it was examined."
 
 
 def unexamined(claim: Claim, making: Making) -> str:

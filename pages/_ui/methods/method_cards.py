@@ -257,9 +257,12 @@ def _signal(spec: engine.MethodSpec, found: Planned | None) -> str:
     return tr(said) if said else ""
 
 
-def needs(names: Iterable[str]) -> str:
-    """Return what a method needs that a custodian has to see to; empty where that is nothing."""
-    return ", ".join(tr(NEEDS[name]) for name in names if name in NEEDS)
+def needs(names: Iterable[str], *, searched: bool = False) -> str:
+    """Return what a method needs that a custodian has to see to; empty where that is nothing.
+
+    searched: whether identifiers of the corpus were looked for, or came with the file.
+    """
+    return ", ".join(tr(NEEDS[name]) for name in names if name in NEEDS and not (searched and name == "spans"))
 
 
 def _lower(sentence: str) -> str:
@@ -330,6 +333,6 @@ def _cost(drafts: Drafts, spec: engine.MethodSpec, found: Planned | None, last: 
         parts = [trn("{time} for {n} text", "{time} for {n} texts", found.outputs, time=time)]
     if last is not None:
         parts.append(lasting.last_words(last))
-    if wanted := needs(spec.needs):
+    if wanted := needs(spec.needs, searched=drafts.corpus.span_source is not None):
         parts.append(tr("needs {wanted}", wanted=wanted))
     return "; ".join(parts)

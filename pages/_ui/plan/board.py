@@ -157,7 +157,7 @@ def _count(facts: engine.Facts, method: engine.MethodSpec, corpus_id: str) -> in
             st.session_state[key] = presets.standard(method).count(method, facts)
         st.session_state[place] = method.id
     st.session_state[key] = min(most, max(1, int(st.session_state.get(key) or 1)))
-    return int(
+    count = int(
         st.number_input(
             tr("Outputs wanted"),
             min_value=1,
@@ -171,6 +171,26 @@ def _count(facts: engine.Facts, method: engine.MethodSpec, corpus_id: str) -> in
             if method.one_to_one
             else tr("How many synthetic records to keep. This number is published; filters may need to make more."),
         )
+    )
+    if count < FEW <= most:
+        st.button(
+            tr("Make {few}: of fewer, most uses stay “not known”", few=number(FEW)), key="plan.enough",
+            type="tertiary", icon=":material/playlist_add:", on_click=_set, args=(key, FEW), help=_why_enough(),
+        )  # fmt: skip
+    return count
+
+
+def _set(key: str, count: int) -> None:
+    """Set the number of outputs; in a callback."""
+    st.session_state[key] = count
+
+
+def _why_enough() -> str:
+    """Return why fewer than `FEW` outputs leave uses unjudged."""
+    return tr(
+        "Under about {few} outputs Utility can say “not known” of most uses: they are judged on 50 texts at "
+        "the fewest, and of a method that rewrites records up to half of the texts do not count.",
+        few=number(FEW),
     )
 
 
@@ -243,12 +263,6 @@ def _money(
         )
     )
     if plan.outputs < FEW:
-        st.caption(
-            tr(
-                "Under about {few} outputs Utility can say “not known” of most uses: they are judged on 50 texts at "
-                "the fewest, and of a method that rewrites records up to half of the texts do not count.",
-                few=number(FEW),
-            )
-        )
+        st.caption(_why_enough())
     for note in plan.notes:
         st.caption(plain(note))

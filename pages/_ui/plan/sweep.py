@@ -15,6 +15,7 @@ from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.plan import budget as plan_budget
 from pages._ui.plan.promise import wait
+from pages._ui.plan.words import card_of
 from pages._ui.texts import number, plain, seconds
 
 MOST_REPEATS = 10
@@ -75,7 +76,8 @@ def _asked(workspace: engine.Workspace, method: engine.MethodSpec, base: Wanted,
         except ValueError:
             st.warning(tr("Budgets are numbers, such as 1, 2, 4."), icon=":material/help:")
             return None
-        titles = {spec.id: spec.title for spec in workspace.plan.methods() if _budgeted(spec) and spec.id != method.id}
+        known = [spec for spec in workspace.plan.methods() if _budgeted(spec) and spec.id != method.id]
+        titles = {spec.id: plain(card_of(spec).name) for spec in known}
         others = st.multiselect(
             tr("Also by these methods"), list(titles), key=f"{key}.others", format_func=titles.__getitem__,
             help=tr("At the same budgets, with their own default settings."),
@@ -108,7 +110,7 @@ def _plan(draft: engine.SweepDraft) -> None:
     """Draw the runs, their sum against the limit, and why they may not be started."""
     rows = [
         {
-            tr("Method"): wanted.method,
+            tr("Method"): plain(card_of(engine.get_method(wanted.method).spec).name),
             "ε": number(one.guarantee.epsilon) if one.guarantee.kind == "dp" else tr("nothing proven"),
             tr("Seed"): wanted.seed,
             tr("Outputs"): one.plan.outputs,

@@ -120,8 +120,8 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
             unseen = policies.get(policy_for(answers.recipients, proven=True)) if proven else None
             other = None if unseen is None or unseen.id == proposal.policy else unseen
             _reasons(workspace, corpus, facts, found, specs, policies[proposal.policy], other, named is not None)
-    if few := few_aside(policies[found.proposal.policy], corpus):
-        st.caption(few)
+    if few := few_aside(policies[found.proposal.policy], corpus, said=named is not None):
+        st.markdown(f":orange[:material/warning: {few}]")
     return found
 
 
@@ -135,24 +135,32 @@ def refuses(policy: engine.Policy | None, kind: str) -> str:
     )
 
 
-def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
-    """Return what can be done where too few are set aside for the policy of the readers; empty where enough are."""
+def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary, *, said: bool = True) -> str:
+    """Return what can be done where too few are set aside for the policy of the readers; empty where enough are.
+
+    said: whether a person said who the readers are.
+    """
     least = least_aside(policy)
     if least is None or corpus.holdout_units >= least:
         return ""
+    holds = (
+        tr("For these readers “{policy}” holds.", policy=plain(policy.title))
+        if said
+        else tr("For researchers “{policy}” would hold.", policy=plain(policy.title))
+    )
     if not can_be_set_aside(least, corpus.units):
-        return tr(
-            "For these readers “{policy}” holds. Measuring can hardly meet its limits here: {all} are too few to set "
-            "enough of them aside. Release a run with a proof that nobody examined (“Proof alone”).",
-            policy=plain(policy.title),
+        cure = tr(
+            "Of {all}, too few can be set aside for measuring to meet its limits: a run with a proof that nobody "
+            "examined can be released (“Proof alone”).",
             all=count_of(corpus.units, *(("record",) if corpus.unit == "record" else ("person", "people"))),
         )  # fmt: skip
-    return tr(
-        "For these readers “{policy}” holds. With {some} set aside, measuring can hardly meet its limits: load the "
-        "file again with {least} or more set aside, or release a run with a proof that nobody examined (“Proof "
-        "alone”).",
-        policy=plain(policy.title), some=number(corpus.holdout_units), least=number(least),
-    )  # fmt: skip
+    else:
+        cure = tr(
+            "With {some} set aside, measuring can hardly meet its limits: load the file again with {least} or more, or "
+            "release a run with a proof that nobody examined (“Proof alone”).",
+            some=number(corpus.holdout_units), least=number(least),
+        )  # fmt: skip
+    return f"{holds} {cure}"
 
 
 def answered(

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import show_measure, too_wide
+from engine import show_measure
 from pages._ui.navigation import page_only
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
@@ -108,21 +108,16 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
     """Return how many records more than chance give a private value away, in any way of writing; empty if unknown."""
     found = {f.name: f for f in workspace.examinations.findings(run_id) if f.reference == "holdout"}
     said = []
-    for name, what in (("strict_pipp_excess", "records"), ("strict_elp_excess", "of the private values")):
+    for name, what in (("strict_pipp_excess", "the records"), ("strict_elp_excess", "the private values")):
         one = found.get(name)
-        if one is None or one.low is None or one.high is None:
-            continue
-        low, high = show_measure(name, one.low), show_measure(name, one.high)
-        if too_wide(name, one.low, one.high):
-            said.append(f"of {what.removeprefix('of ')} nothing can be said (between {low} and {high})")
-            continue
-        more = "more" if one.value >= 0 else "fewer"
-        amount = f"{100 * abs(one.value):.1f} percentage points"
-        said.append(f"**{amount}** {more} {what} than for people whose records were kept aside ({low} to {high})")
+        if one is not None and one.low is not None and one.high is not None:
+            low, high = show_measure(name, one.low), show_measure(name, one.high)
+            said.append(f"between **{low}** and **{high}** of {what}")
     if not said:
         return ""
     return (
-        f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval; below zero is fewer."
+        f"What chance does not explain, in any way of writing, lies {' and '.join(said)} (95% intervals): where 0 lies "
+        "within, it may be nothing."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -136,7 +137,15 @@ def _reason(reason: Reason, run_id: str) -> None:
     else:
         st.markdown(reason.said)
     if reason.help:
-        st.markdown(reason.help)
+        st.markdown(listed(reason.help))
+
+
+def listed(ways: str) -> str:
+    """Return ways that a sentence numbers, (1) and (2), as a list below what stands before them."""
+    head, *every = re.split(r" \(\d\) ", ways)
+    if not every:
+        return ways
+    return "\n".join([head, "", *(f"{i}. {way[:1].upper()}{way[1:].rstrip(';.')}." for i, way in enumerate(every, 1))])
 
 
 def _next(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None:
@@ -228,7 +237,7 @@ def answer(found: engine.Audience, side: Examined, *, leaks: bool) -> tuple[str,
     if not leaks and side.run.examination_stale:
         return ":gray[:material/history:]", "Not known: examine it again."
     if found.policy is None:
-        return ":red[:material/block:]", "It may not leave, for anybody."
+        return ":red[:material/block:]", "It may not leave."
     readers = plain(found.policy.sentence.split(". ")[0].removeprefix("For ").rstrip("."))
     if found.policy.id == "exploratory":
         return ":orange[:material/visibility:]", f"It stays inside: for {readers}."

@@ -28,16 +28,15 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
     uses = use_table(findings)
     with st.container(key="utility.head"):
         st.markdown(f"#### {_icon(uses)} {headline(uses)}")
-    with st.container(border=True, key="utility.verdict", gap="small"):
-        for use in uses:
-            icon, word, colour = MARKS[use.mark]
-            said = f"{use.sentence}{size(use)}"
-            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}**  \n:small[:gray[{plain(said)}]]")
     if more := more_texts(uses, run.kept):
         with st.container(horizontal=True, vertical_alignment="center", key="utility.few"):
             st.markdown(more, width="content")
             if st.button("Plan that run", key="utility.few.plan", icon=":material/tune:", **page_only("plan")):
                 go("plan")
+    with st.container(border=True, key="utility.verdict", gap="small"):
+        for names, mark, said in lines(uses):
+            icon, word, colour = MARKS[mark]
+            st.markdown(f":{colour}[{icon} **{word}**] · {' · '.join(names)}  \n:small[:gray[{said}]]")
     if any(use.mark == "cross" for use in uses):
         _help(workspace, run)
     st.caption(
@@ -47,6 +46,30 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
     )
 
 
+def lines(uses: Sequence[engine.Use]) -> list[tuple[list[str], str, str]]:
+    """Return the uses, their mark and why, ready for markdown: a line a use, those that wait for texts in one."""
+    short = [use for use in uses if _waits(use)]
+    if len(short) < 2:
+        return [_one(use) for use in uses]
+    few = " or ".join(f"{one:,}" for one in sorted({use.size or 0 for use in short}))
+    rest = f"They rest on {few} texts; {max(use.least for use in short):,} are needed."
+    return [
+        *(_one(use) for use in uses if use.mark != "unknown"),
+        ([f"**{plain(use.use)}**" for use in short], "unknown", rest),
+        *(_one(use) for use in uses if use.mark == "unknown" and use not in short),
+    ]
+
+
+def _one(use: engine.Use) -> tuple[list[str], str, str]:
+    return [f"**{plain(use.use)}**"], use.mark, plain(f"{use.sentence}{size(use)}")
+
+
+def _waits(use: engine.Use) -> bool:
+    """Return whether a use is not judged for want of texts alone."""
+    short = bool(use.size and use.least) and (use.size or 0) < use.least
+    return use.mark == "unknown" and use.counted == "texts" and short
+
+
 def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
     """Return how many texts of a run would settle the uses that wait for more; empty where none does.
 
@@ -54,10 +77,7 @@ def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
         kept: how many texts the run has: fewer can be held against real text, since a text is not held against its own
             source, and both sides are made equally long.
     """
-    short = [
-        use for use in uses
-        if use.mark == "unknown" and use.counted == "texts" and use.size and use.least and use.size < use.least
-    ]  # fmt: skip
+    short = [use for use in uses if _waits(use)]
     if not short:
         return ""
     fewest = min(use.size or 0 for use in short)
