@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from sqlalchemy import update
 
 from engine.jobs.course import Course
 from engine.store.views import Whole
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import wait, without_worker
 from tests.jobs.test_whole_progress import Clock
 
 BEFORE = {"embedding": 20.0, "training": 60.0, "generating": 120.0}
@@ -53,6 +54,68 @@ def test_a_first_run_is_told_by_its_plan_until_it_has_a_rate_of_its_own():
     told = course.whole("generating", 60, 60, 0.0)
     assert told["seconds_left"] > 0
     assert told["fraction"] < 1.0
+
+
+@pytest.mark.parametrize("before", [{"writing": 100.0, "voting": 100.0}, {}])
+def test_steps_that_take_turns_are_told_by_the_rounds_that_are_left(before):
+    """Ten rounds of two steps that count the texts of the whole run: none is over before the last round."""
+    clock = Clock()
+    course = Course(before, 20.0, clock)
+    for done in range(1, 20):
+        clock.now += 10
+        told = course.whole("voting" if done % 2 == 0 else "writing", done, 20, None)
+        if done > 1:
+            assert told["fraction"] == pytest.approx(done / 20)
+            assert told["seconds_left"] == pytest.approx(200 - 10 * done)
+        assert told["number"] <= told["parts"]
+
+
+def test_a_step_as_long_as_the_one_before_it_takes_no_turns_with_it():
+    clock = Clock()
+    course = Course({"embedding": 100.0, "generating": 100.0}, 0.0, clock)
+    clock.now += 95
+    course.whole("embedding", 19, 20, None)
+    clock.now += 5
+    told = course.whole("generating", 0, 20, None)
+    assert told["seconds_left"] == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("before", [BEFORE, {}])
+def test_a_run_that_goes_on_is_told_from_where_it_was_stopped(before):
+    clock = Clock()
+    course = Course(before, 200.0, clock)
+    for stage, took, done in (("embedding", 20, 10), ("training", 60, 10), ("generating", 60, 5)):
+        clock.now += took
+        stopped = course.whole(stage, done, 10, None)
+    again = Course(before, 200.0, clock, told=stopped)
+    clock.now += 6
+    told = again.whole("generating", 5, 10, None)
+    assert told["fraction"] >= stopped["fraction"]
+    assert told["seconds_left"] == pytest.approx(60.0, abs=7.0)
+    assert told["times"] == {"embedding": 20.0, "training": 60.0, "generating": 66.0}, "the next run goes by all of it"
+    assert told["number"] == stopped["number"]
+
+
+def test_a_run_that_was_resumed_as_another_job_is_told_from_where_that_was(workspace, corpus, monkeypatch):
+    from engine.jobs.tasks.run_course import told_before
+    from engine.store.database.schema import jobs
+    from engine.store.runs.runs import run_row
+
+    def told(run_id: str) -> object:
+        with workspace.session.db.read() as connection:
+            return told_before(connection, run_row(connection, run_id))
+
+    without_worker(workspace, monkeypatch)
+    whole = {"number": 1, "parts": 1, "title": "x", "fraction": 0.5, "seconds_left": 9.0, "times": {"x": 9.0}}
+    run_id = workspace.jobs.synthesize(corpus.id, "slow", count=10)
+    assert told(run_id) == {}
+    job_id = workspace.runs.get(run_id).job_id
+    with workspace.session.db.write() as connection:
+        connection.execute(update(jobs).where(jobs.c.id == job_id).values(whole=whole))
+    workspace.jobs.cancel(job_id)
+    assert workspace.jobs.resume(run_id) != job_id
+    assert told(run_id) == whole
+    assert told(workspace.jobs.synthesize(corpus.id, "slow", count=10)) == {}, "another run's is not its own"
 
 
 @pytest.mark.parametrize("seed", range(20))
