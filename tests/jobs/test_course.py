@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import create_engine, update
 
 from engine.jobs.course import Course
+from engine.store import queue
+from engine.store.database.schema import jobs
 from engine.store.views import Whole
-from tests.jobs.conftest import wait, without_worker
+from tests.jobs.conftest import wait
 from tests.jobs.test_whole_progress import Clock
 
 BEFORE = {"embedding": 20.0, "training": 60.0, "generating": 120.0}
@@ -96,26 +99,20 @@ def test_a_run_that_goes_on_is_told_from_where_it_was_stopped(before):
     assert told["number"] == stopped["number"]
 
 
-def test_a_run_that_was_resumed_as_another_job_is_told_from_where_that_was(workspace, corpus, monkeypatch):
+def test_a_run_that_was_resumed_as_another_job_is_told_from_where_that_was():
     from engine.jobs.tasks.run_course import told_before
-    from engine.store.database.schema import jobs
-    from engine.store.runs.runs import run_row
 
-    def told(run_id: str) -> object:
-        with workspace.session.db.read() as connection:
-            return told_before(connection, run_row(connection, run_id))
-
-    without_worker(workspace, monkeypatch)
     whole = {"number": 1, "parts": 1, "title": "x", "fraction": 0.5, "seconds_left": 9.0, "times": {"x": 9.0}}
-    run_id = workspace.jobs.synthesize(corpus.id, "slow", count=10)
-    assert told(run_id) == {}
-    job_id = workspace.runs.get(run_id).job_id
-    with workspace.session.db.write() as connection:
-        connection.execute(update(jobs).where(jobs.c.id == job_id).values(whole=whole))
-    workspace.jobs.cancel(job_id)
-    assert workspace.jobs.resume(run_id) != job_id
-    assert told(run_id) == whole
-    assert told(workspace.jobs.synthesize(corpus.id, "slow", count=10)) == {}, "another run's is not its own"
+    memory = create_engine("sqlite://")
+    with memory.begin() as connection:
+        jobs.create(connection)
+        stopped = queue.enqueue(connection, "synthesize", run_id="r1")
+        assert told_before(connection, SimpleNamespace(id="r1")) == {}
+        connection.execute(update(jobs).where(jobs.c.id == stopped).values(whole=whole))
+        queue.enqueue(connection, "synthesize", run_id="r1")
+        assert told_before(connection, SimpleNamespace(id="r1")) == whole
+        assert told_before(connection, SimpleNamespace(id="r2")) == {}, "another run's is not its own"
+    memory.dispose()
 
 
 @pytest.mark.parametrize("seed", range(20))
