@@ -156,9 +156,14 @@ def recover(connection: Connection, place: str | None = None) -> list[str]:
 
 
 def put_back(connection: Connection, job_id: str, worker: str) -> None:
-    """Put a running job of a worker back into the queue; the next one that takes it goes on where it was."""
+    """Put a running job of a worker back into the queue; the next one that takes it goes on where it was.
+
+    The worker lives on: what it has claimed of the job's shards waits for anyone again, itself too.
+    """
     mine = (jobs.c.id == job_id) & (jobs.c.state == "running") & (jobs.c.worker == worker)
     connection.execute(update(jobs).where(mine).values(state="queued", seconds_left=None, worker=None))
+    claimed = (shards.c.job_id == job_id) & (shards.c.worker == worker) & (shards.c.state == "claimed")
+    connection.execute(update(shards).where(claimed).values(state="open", worker=None, reached=0))
 
 
 def progress(connection: Connection, job_id: str, *, worker: str | None = None, **values: object) -> bool:

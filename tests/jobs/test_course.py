@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy import create_engine, update
 
 from engine.jobs.course import Course
+from engine.store import queue
+from engine.store.database.schema import jobs
 from engine.store.views import Whole
 from tests.jobs.conftest import wait
 from tests.jobs.test_whole_progress import Clock
@@ -53,6 +57,62 @@ def test_a_first_run_is_told_by_its_plan_until_it_has_a_rate_of_its_own():
     told = course.whole("generating", 60, 60, 0.0)
     assert told["seconds_left"] > 0
     assert told["fraction"] < 1.0
+
+
+@pytest.mark.parametrize("before", [{"writing": 100.0, "voting": 100.0}, {}])
+def test_steps_that_take_turns_are_told_by_the_rounds_that_are_left(before):
+    """Ten rounds of two steps that count the texts of the whole run: none is over before the last round."""
+    clock = Clock()
+    course = Course(before, 20.0, clock)
+    for done in range(1, 20):
+        clock.now += 10
+        told = course.whole("voting" if done % 2 == 0 else "writing", done, 20, None)
+        if done > 1:
+            assert told["fraction"] == pytest.approx(done / 20)
+            assert told["seconds_left"] == pytest.approx(200 - 10 * done)
+        assert told["number"] <= told["parts"]
+
+
+def test_a_step_as_long_as_the_one_before_it_takes_no_turns_with_it():
+    clock = Clock()
+    course = Course({"embedding": 100.0, "generating": 100.0}, 0.0, clock)
+    clock.now += 95
+    course.whole("embedding", 19, 20, None)
+    clock.now += 5
+    told = course.whole("generating", 0, 20, None)
+    assert told["seconds_left"] == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("before", [BEFORE, {}])
+def test_a_run_that_goes_on_is_told_from_where_it_was_stopped(before):
+    clock = Clock()
+    course = Course(before, 200.0, clock)
+    for stage, took, done in (("embedding", 20, 10), ("training", 60, 10), ("generating", 60, 5)):
+        clock.now += took
+        stopped = course.whole(stage, done, 10, None)
+    again = Course(before, 200.0, clock, told=stopped)
+    clock.now += 6
+    told = again.whole("generating", 5, 10, None)
+    assert told["fraction"] >= stopped["fraction"]
+    assert told["seconds_left"] == pytest.approx(60.0, abs=7.0)
+    assert told["times"] == {"embedding": 20.0, "training": 60.0, "generating": 66.0}, "the next run goes by all of it"
+    assert told["number"] == stopped["number"]
+
+
+def test_a_run_that_was_resumed_as_another_job_is_told_from_where_that_was():
+    from engine.jobs.tasks.run_course import told_before
+
+    whole = {"number": 1, "parts": 1, "title": "x", "fraction": 0.5, "seconds_left": 9.0, "times": {"x": 9.0}}
+    memory = create_engine("sqlite://")
+    with memory.begin() as connection:
+        jobs.create(connection)
+        stopped = queue.enqueue(connection, "synthesize", run_id="r1")
+        assert told_before(connection, SimpleNamespace(id="r1")) == {}
+        connection.execute(update(jobs).where(jobs.c.id == stopped).values(whole=whole))
+        queue.enqueue(connection, "synthesize", run_id="r1")
+        assert told_before(connection, SimpleNamespace(id="r1")) == whole
+        assert told_before(connection, SimpleNamespace(id="r2")) == {}, "another run's is not its own"
+    memory.dispose()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -6,6 +6,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pandas as pd
@@ -14,7 +15,7 @@ from sqlalchemy import select, update
 
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.errors import StorageError
-from engine.store import queue
+from engine.store import queue, shards
 from engine.store.database import database
 from engine.store.database.database import BUSY, RETRIES, BusyError, ConflictError
 from engine.store.database.schema import jobs, leases, settings
@@ -213,6 +214,101 @@ def test_a_job_that_finds_the_database_held_goes_on_later(store, times):
         row = connection.execute(select(jobs.c.state, jobs.c.error, jobs.c.worker).where(jobs.c.id == job)).one()
     assert begun == [job] * min(times + 1, queue.MAX_ATTEMPTS)
     assert row[:2] == (("done", None) if times < queue.MAX_ATTEMPTS else ("failed", BUSY))
+
+
+def test_a_job_that_a_person_cancelled_meanwhile_does_not_go_back(store):
+    from engine.jobs.worker import worker as working
+
+    (job,) = queued(store, 1)
+    begun = []
+
+    def handler(task):
+        begun.append(task.id)
+        with store.session.db.write() as connection:
+            queue.cancel(connection, job)
+        raise BusyError(BUSY)
+
+    working.Worker(store, lambda: {"profile": handler}, idle_seconds=1.0).work()
+    with store.session.db.read() as connection:
+        state = connection.execute(select(jobs.c.state).where(jobs.c.id == job)).scalar_one()
+    assert (begun, state) == ([job], "cancelled")
+
+
+def test_a_job_goes_back_once_though_two_lanes_write_what_could_not_be_written(store, monkeypatch):
+    """The second would take it from the one that has it by then."""
+    from engine.jobs.worker import worker as working
+
+    worker = working.Worker(store, dict, idle_seconds=1.0)
+    worker._unwritten.append(("j", "queued", None))
+    ended, both = [], threading.Barrier(2)
+
+    def end(_connection, *pending):
+        ended.append(pending)
+        time.sleep(0.3)
+
+    def step(lane):
+        both.wait()
+        worker._step(lane)
+
+    monkeypatch.setattr(worker, "_end", end)
+    lanes = [threading.Thread(target=step, args=(lane,)) for lane in ("heavy", "light")]
+    for lane in lanes:
+        lane.start()
+    for lane in lanes:
+        lane.join()
+    assert ended == [("j", "queued", None)]
+    assert worker._unwritten == []
+
+
+def test_a_helper_that_finds_the_database_held_gives_its_shard_back_later_and_helps_again(store, monkeypatch):
+    from engine.jobs.worker.sharing import Helper
+
+    (job,) = queued(store, 1, "examine")
+    with store.session.db.brief() as connection:
+        queue.beat(connection, "w1", "here")
+        queue.claim(connection, "heavy", "w1")
+        shards.lay(connection, job, [(0, 1, "first")])
+        queue.beat(connection, "w2", "there")
+    helper = Helper(store, "w2", lambda: {"examine": None}, lambda: False, 1)
+    given_back, held = shards.release, [True]
+
+    def busy(*_):
+        raise BusyError(BUSY)
+
+    def release(connection, shard):
+        if held.pop() if held else False:
+            raise BusyError(BUSY)
+        given_back(connection, shard)
+
+    monkeypatch.setattr(helper, "_do", busy)
+    monkeypatch.setattr(shards, "release", release)
+    with pytest.raises(BusyError):
+        helper.step()
+    with store.session.db.read() as connection:
+        assert not shards.offered(connection, ("examine",), job), "it could not be given back"
+    assert "BusyError" in helper.step(), "it was given back and taken again"
+    with store.session.db.read() as connection:
+        assert shards.offered(connection, ("examine",), job)
+
+
+def test_what_its_worker_had_claimed_of_a_job_that_went_back_waits_for_whoever_takes_it(store):
+    """The worker lives on, and nobody takes a shard from one that lives: it would wait for itself."""
+    (job,) = queued(store, 1, "examine")
+    with store.session.db.brief() as connection:
+        queue.beat(connection, "w1", "here")
+        queue.claim(connection, "heavy", "w1")
+        shards.lay(connection, job, [(0, 1, "first"), (1, 2, "second")])
+        (lost,) = shards.claim(connection, "w1", ("examine",), job)
+        queue.beat(connection, "w2", "there")
+        (helped,) = shards.claim(connection, "w2", ("examine",), job)
+        queue.put_back(connection, job, "w1")
+        queue.claim(connection, "heavy", "w1")
+        shards.lay(connection, job, [(0, 1, "first"), (1, 2, "second")])
+        (again,) = shards.claim(connection, "w1", ("examine",), job, most=2)
+        assert (again.number, again.claims) == (lost.number, 2), "a helper keeps what it has"
+        assert not shards.deliver(connection, lost, "late")
+        assert shards.deliver(connection, again, "made")
+        assert shards.deliver(connection, helped, "made")
 
 
 def test_a_database_that_another_program_holds_is_told_from_one_that_is_broken(store, backend, monkeypatch):

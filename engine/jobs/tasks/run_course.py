@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from engine.errors import UserError
 from engine.jobs.course import Course
-from engine.json_types import as_number, as_object
+from engine.json_types import JSONObject, as_number, as_object
 from engine.methods.base import parse_parameters
 from engine.store.database.schema import jobs, runs
 
@@ -23,15 +23,24 @@ SEEN = 5  # newest runs that are looked through for one with times
 def course_of(store: Store, row: RunRow, method: Method) -> Course:
     """Return how far a run is to be told by: the steps of the last run like it, else what is planned for it."""
     with store.session.db.read() as connection:
-        before = steps_before(connection, row)
+        before, told = steps_before(connection, row), told_before(connection, row)
     if before:
-        return Course(before, 0.0)
+        return Course(before, 0.0, told=told)
     try:
         facts = store.ledger.facts_for(method, row.corpus_id)
         planned = float(method.plan(parse_parameters(method.spec, row.parameters), facts, row.count).seconds)
     except UserError:  # settings of an earlier edition: the run itself says what is wrong with them
         planned = 0.0
-    return Course({}, planned)
+    return Course({}, planned, told=told)
+
+
+def told_before(connection: Connection, row: RunRow) -> JSONObject:
+    """Return how far this run was told to be when it was stopped, as `Course.whole` returns it; empty where it begins.
+
+    It may have been resumed as another job.
+    """
+    own = select(jobs.c.whole).where(jobs.c.kind == "synthesize", jobs.c.run_id == row.id, jobs.c.whole.is_not(None))
+    return as_object(connection.execute(own.order_by(jobs.c.seq.desc()).limit(1)).scalar())
 
 
 def steps_before(connection: Connection, row: RunRow) -> dict[str, float]:

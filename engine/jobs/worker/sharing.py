@@ -27,6 +27,7 @@ from engine.jobs.worker.edition import EDITION, edition
 from engine.jobs.worker.task import Stopped, frames, have_here
 from engine.json_types import JSON, as_list, as_object
 from engine.store import queue, shards
+from engine.store.database.database import BusyError, ConflictError
 from engine.store.database.schema import jobs
 from engine.store.rows import JobRow, job_of
 from engine.store.shards import Shard
@@ -277,11 +278,13 @@ class Helper:
         self._opened: tuple[str, Work] | None = None
         self.alive = self._used = time.monotonic()
         self._failed: set[str] = set()  # jobs that this one cannot help with: it sees no table of theirs, say
+        self._claimed: list[Shard] = []  # what nobody else takes while this one lives
 
     def step(self) -> str | None:
         """Claim and do shards; return what failed in words for the log, empty where nothing did, None without any."""
         kinds = self._kinds().keys()
         self.alive = time.monotonic()
+        self._release()
         with self._db.read() as connection:
             waiting = shards.offered(connection, kinds, without=self._failed)
         if not waiting:
@@ -294,15 +297,23 @@ class Helper:
             row = job_of(connection.execute(select(jobs).where(jobs.c.id == claimed[0].job_id)).one())
         try:
             self._do(row, claimed)
+        except (BusyError, ConflictError) as error:  # nothing of the job's: it helps again later
+            return frames(error)
         except Exception as error:  # noqa: BLE001  the worker that has the job meets it too, and says what it is
             self._failed.add(row.id)
             return frames(error)
         finally:
-            self._used = time.monotonic()
-            with self._db.brief() as connection:
-                for shard in claimed:
-                    shards.release(connection, shard)
+            self._used, self._claimed = time.monotonic(), claimed
+            self._release()
         return ""
+
+    def _release(self) -> None:
+        """Give back what was claimed and not delivered; where the database is held, the next step does."""
+        if self._claimed:
+            with self._db.brief() as connection:
+                for shard in self._claimed:
+                    shards.release(connection, shard)
+            self._claimed = []
 
     def _tend(self) -> None:
         """Free what was loaded once its job has ended; until then there may be shards again, and it is long to load."""

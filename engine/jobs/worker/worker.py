@@ -147,6 +147,7 @@ class Worker:
         self._handlers_of = handlers_of
         self._last_busy = time.monotonic()
         self._unwritten: list[tuple[str, str, str | None]] = []
+        self._writing = threading.Lock()  # of these: put back twice, a job is taken from whoever has it by then
         self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._place = working_place(store.folder, store.session.key)
         self._slots = self._crew(workers, lock)
@@ -224,10 +225,11 @@ class Worker:
                 self.leaving.wait(POLL_SECONDS)
 
     def _step(self, lane: str) -> bool:
-        for pending in list(self._unwritten):
-            with self.store.session.db.write() as connection:
-                self._end(connection, *pending)
-            self._unwritten.remove(pending)
+        with self._writing:
+            for pending in list(self._unwritten):
+                with self.store.session.db.write() as connection:
+                    self._end(connection, *pending)
+                self._unwritten.remove(pending)
         with self.store.session.db.read() as connection:
             waiting = connection.execute(
                 select(func.count()).select_from(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane)
@@ -309,11 +311,13 @@ class Worker:
     def _end(self, connection: Connection, job_id: str, state: str, error: str | None) -> None:
         """End a job, say in the audit log what a run is that it finished, and give back what was not spent.
 
-        One whose state is "queued" goes on later, as after a kill.
+        One whose state is "queued" goes on later, as after a kill, but where a person cancelled it meanwhile.
         """
         if state == "queued":
-            queue.put_back(connection, job_id, self.name)
-            return
+            if not connection.execute(select(jobs.c.cancel).where(jobs.c.id == job_id)).scalar():
+                queue.put_back(connection, job_id, self.name)
+                return
+            state = "cancelled"
         if queue.finish(connection, job_id, state, error, worker=self.name) and state == "done":
             made = select(jobs.c.run_id).where(jobs.c.id == job_id, jobs.c.kind == "synthesize")
             for run_id in connection.execute(made).scalars():
