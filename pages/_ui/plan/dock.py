@@ -14,11 +14,11 @@ import engine
 from engine import SignalVerdict
 from pages._ui import states
 from pages._ui.current import show_run
-from pages._ui.language import lowered, tr, trn
+from pages._ui.language import tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts import once
 from pages._ui.plan import lasting
-from pages._ui.texts import on_page, plain, share
+from pages._ui.texts import on_page, plain, seconds, share
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -185,7 +185,12 @@ def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "", ti
     )
     parts = [alone]
     if measured:
-        going = tr("going by that {time}", time=f"{lowered(time[:1])}{time[1:]}")
+        reckoned = draft.plan.seconds * times
+        going = (
+            tr("going by that less than a second")
+            if reckoned < 1
+            else tr("going by that about {time}", time=seconds(reckoned))
+        )
         parts = [f"{measured[:1].upper()}{measured[1:]}", going]
     if draft.guarantee.kind != "dp" or draft.guarantee.epsilon == 0:
         parts.append(tr("no budget is spent"))
