@@ -86,7 +86,7 @@ def test_people_singled_out_are_counted_once_a_kind_of_details():
     ours = next(trace for trace in figure.plot.data if trace.name == "training part")
     assert list(ours.y) == ["any details in one record", "age + location", "date + location"]
     assert list(ours.x) == pytest.approx([30.0, 20.0, 10.0])
-    other = next(trace for trace in figure.plot.data if trace.name.startswith("holdout"))
+    other = next(trace for trace in figure.plot.data if trace.name.startswith("set aside"))
     assert list(other.x) == pytest.approx([3.0, 2.0, 1.0])
     assert "more than chance" in figure.takeaway
     assert "age + location and date + location" in figure.takeaway
