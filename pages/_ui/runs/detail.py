@@ -78,7 +78,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     job = workspace.jobs.get(run.job_id)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        draw_job(workspace, job, key="run.live", samples=False, cancel=True)
+        draw_job(workspace, job, key="run.live", samples=False, stops=True)
         run_budget.draw(workspace, run)
         _noted(workspace, run)
     if not may(engine.Right.REVEAL):
