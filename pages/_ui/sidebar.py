@@ -14,7 +14,7 @@ from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run,
 from pages._ui.language import choice, mark, tr, trn
 from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
-from pages._ui.parts.progress import cancel, fraction, running_job, status_line, still_running
+from pages._ui.parts.progress import bar, running_job, still_running
 from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
@@ -225,8 +225,7 @@ def _job_line(workspace: engine.Workspace, job_id: str) -> None:
     """Draw the running job's stage and time left, and the way to stop it; run the page once when it ends."""
     job = still_running(workspace, job_id)
     st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
-    st.progress(fraction(job), text=status_line(job))
-    cancel(workspace, job, key="sidebar.job")
+    bar(workspace, job, key="sidebar.job")
 
 
 def _glossary() -> None:

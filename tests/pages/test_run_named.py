@@ -150,6 +150,8 @@ def test_a_long_output_is_cut_after_twelve_lines_at_a_word():
     assert len(cut) <= LINES * WIDTH + 2
     lines = "\n".join(f"Line {i}" for i in range(30))
     assert beginning(lines).splitlines() == [*(f"Line {i}" for i in range(LINES)), "…"]
+    assert len(beginning("Dear Ada,\n\n" + "A visit. " * 400).splitlines()) == 3, "no cut behind a salutation"
+    assert beginning("The first visit is over. " * 100).endswith("is over. …")
     assert beginning("\n".join(["x"] * LINES)) == "\n".join(["x"] * LINES), "as many as there is room for"
 
 

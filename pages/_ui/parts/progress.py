@@ -16,7 +16,7 @@ import streamlit as st
 
 import engine
 from pages._ui.current import corpus_names
-from pages._ui.language import lowered, tr
+from pages._ui.language import lowered, mark, tr
 from pages._ui.parts.stages import STAGES
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
@@ -27,6 +27,11 @@ ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is los
 SOON = 20.0  # seconds of getting ready that need no word
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 RUN = "synthesize"  # a job whose steps are known from the run before
+WATCH = {
+    "detect": mark("Watch the search"),
+    "synthesize": mark("Watch the run"),
+    "examine": mark("Watch the examination"),
+}
 STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
 
 
@@ -42,6 +47,11 @@ def running_job(
         and (run_id is None or job.run_id == run_id)
     ]
     return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
+
+
+def watch(job: engine.JobView) -> str:
+    """Return what leads to a job at work: what there is to watch."""
+    return tr(WATCH.get(job.kind, "Watch"))
 
 
 def at_work_on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.JobView | None:
@@ -176,6 +186,12 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
                 st.text(text)
     if stops:
         cancel(workspace, job, key=key)
+
+
+def bar(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
+    """Draw how far a job is that is named beside it, and the button that stops it."""
+    st.progress(fraction(job), text=status_line(job))
+    cancel(workspace, job, key=key)
 
 
 def cancel(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:

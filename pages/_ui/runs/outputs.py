@@ -52,13 +52,21 @@ def _text(text: str, key: str) -> None:
 
 
 def beginning(text: str) -> str:
-    """Return a text, or of one that fills more than `LINES` lines its beginning, cut at a word, with an ellipsis."""
+    """Return a text, or of one that fills more than `LINES` lines its beginning, with an ellipsis.
+
+    Empty lines do not count, and the cut is at the end of a sentence where one ends in its last line, else at a word.
+    """
     left, kept = LINES, list[str]()
     for line in text.splitlines():
-        fills = max(1, -(-len(line) // WIDTH))
+        fills = -(-len(line.strip()) // WIDTH)
         if fills > left:
-            cut = line[: left * WIDTH].rpartition(" ")[0] or line[: left * WIDTH]
-            return "\n".join([*kept, f"{cut} …"] if left else [*kept, "…"])
+            return "\n".join([*kept, f"{_cut(line[: left * WIDTH])} …"] if left else [*kept, "…"])
         kept.append(line)
         left -= fills
     return text
+
+
+def _cut(line: str) -> str:
+    """Return a line's beginning up to its last whole sentence, or its last whole word where no sentence ends in it."""
+    whole = max(line.rfind(end) for end in (". ", "! ", "? "))
+    return line[: whole + 1] if whole > 0 else line.rpartition(" ")[0] or line
