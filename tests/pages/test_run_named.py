@@ -183,3 +183,22 @@ def test_a_run_with_a_proof_is_led_to_its_release_before_its_examination(small, 
     assert "run.unexamined" not in {one.key for one in open_page("run").button}
     for job in workspace.jobs.all(active_only=True):
         workspace.jobs.cancel(job.id)
+
+
+def test_what_reads_badly_is_told_before_the_outputs():
+    from types import SimpleNamespace
+
+    from pages._ui.runs.outputs import verdict
+
+    found = [SimpleNamespace(name="readable", reference="none", value=0.25, n=60)]
+    workspace = SimpleNamespace(
+        examinations=SimpleNamespace(findings=lambda _: found),
+        plan=SimpleNamespace(methods=lambda: [SimpleNamespace(id="prompt", needs=("generator",))]),
+    )
+    run = SimpleNamespace(id="r-1", method="prompt", model="builtin", examined_at="2026-11-30T00:00:00Z")
+    assert verdict(workspace, run) == (
+        "Readability: 15 of 60 texts pass. The rules catch text that says nothing, not text that is poor. "
+        "The built-in model is for trying out; a larger one writes better (Models)."
+    )
+    run.model, run.examined_at = "folder:large", None
+    assert verdict(workspace, run) == "", "nothing was measured, so nothing is claimed"
