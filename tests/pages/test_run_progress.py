@@ -8,6 +8,7 @@ import pytest
 
 from engine.examine import expected
 from engine.store.views import Whole
+from pages._ui.parts import charts
 from pages._ui.parts.progress import fraction, status_line
 from pages._ui.parts.stages import STAGES
 
@@ -33,3 +34,9 @@ def test_each_part_of_an_examination_is_called_by_plain_words():
     known = {one.title for one in expected.parts(expected.Sizes(100, 100), tuned=True)}
     assert known <= STAGES.keys()
     assert not {"closeness", "blind baseline", "neighbours", "planted canaries"} & set(STAGES.values())
+
+
+def test_a_histogram_is_marked_at_round_numbers_where_its_bars_allow_it():
+    eights = [40 + 8 * i for i in range(29)]
+    assert [low for low in eights[:: charts.marked_every(eights)]] == [40, 80, 120, 160, 200, 240]
+    assert charts.marked_every([7 + 3 * i for i in range(12)]) == 2, "no bar of these begins at a round number twice"
