@@ -67,6 +67,7 @@ def _on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what the corpus is called and the way on, before all figures."""
     label, page = STEPS[corpus.next_step]
     job = at_work_on(workspace, corpus)
+    page = STEPS["detect"][1] if job is not None and job.kind == "detect" else page
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader(plain(corpus.name), anchor=False, width="content")
         if st.button(

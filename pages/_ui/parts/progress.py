@@ -55,7 +55,9 @@ def watch(job: engine.JobView) -> str:
 
 
 def at_work_on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.JobView | None:
-    """Return the job that does a corpus' next step already, if one waits or runs."""
+    """Return the job that does a corpus' next step already, if one waits or runs; one that looks again, before all."""
+    if (search := running_job(workspace, kind="detect", corpus_id=corpus.id)) is not None:
+        return search
     kind = STEP_JOBS.get(corpus.next_step)
     return running_job(workspace, kind=kind, corpus_id=corpus.id) if kind else None
 
