@@ -237,15 +237,16 @@ def test_what_is_being_done_is_not_offered_again(seeded, visit, add_job):
     assert app.button(key=f"home.next.{corpus.id}").label.startswith("Watch the ")
 
 
-def test_while_identifiers_are_looked_for_again_that_is_what_is_next(seeded, visit, add_job):
-    job = add_job(seeded.open(), "detect", "running", corpus_id=seeded.corpus)
-    app = visit("home")
+def test_while_identifiers_are_looked_for_again_that_is_what_is_next(small, open_page, add_job):
+    assert ALL[1] in ticked(open_page("home"))
+    job = add_job(small.open(), "detect", "running", corpus_id=small.corpus)
+    app = open_page("home")
     (line,) = [str(one.value) for one in app.markdown if "Look for identifiers**" in str(one.value)]
     assert "being looked for again" in line
     assert ALL[1] not in ticked(app)
     watch = app.button(key="home.step.go.detect")
     assert (watch.label, watch.proto.type) == ("Watch the search", "primary")
-    assert app.button(key=f"home.next.{seeded.corpus}").label == "Watch the search"
+    assert app.button(key=f"home.next.{small.corpus}").label == "Watch the search"
     assert f"home.job.cancel.{job}" in {one.key for one in app.button}
 
 
