@@ -29,11 +29,13 @@ def test_the_queue_is_listed_in_turns_by_corpus(small, open_page, add_run):
     examination(workspace, run, whole=WHOLE)
     workspace.jobs.synthesize(small.corpus, "public", count=3)
     workspace.jobs.detect(small.bare)
-    told = words(open_page("run"))
-    places = [
-        told.index(part) for part in ("1. Measuring", "about 4 min left", "2. Looking for identifiers", "3. Making")
-    ]
+    app = open_page("run")
+    told = words(app)
+    places = [told.index(part) for part in ("1. Measuring", "2. Looking for identifiers", "3. Making")]
     assert places == sorted(places)
+    bars = [str(bar.proto.text) for bar in app.main.get("progress")]
+    assert any("about 4 min left" in bar for bar in bars), "what is at work has its bar in the queue"
+    assert any(str(one.key).startswith("run.queue.cancel.") for one in app.button)
     assert "Tickets \\*80\\*" in told  # a corpus' name is no Markdown
     assert "Waiting for its turn" in "\n".join(
         str(bar.proto.text) for bar in open_page("review", bare=True).get("progress")
