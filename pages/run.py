@@ -22,7 +22,7 @@ if corpus is None:
     nothing.draw(workspace, key="run")
     st.stop()
 
-run_queue.draw(workspace)
+run_queue.draw(workspace, corpus.id)
 
 runs = {run.id: run for run in sorted(workspace.runs.all(corpus.id), key=lambda run: run.created, reverse=True)}
 if not runs:

@@ -14,7 +14,7 @@ from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run,
 from pages._ui.language import choice, mark, tr, trn
 from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
-from pages._ui.parts.progress import fraction, running_job, status_line, still_running
+from pages._ui.parts.progress import bar, running_job, still_running
 from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
@@ -184,16 +184,17 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, *rest = plain(run_label(workspace, run)).split(" · ")
-    beside = " · ".join(rest).replace(" ", NO_BREAK)  # one line, so that none ends in a dot
-    run_and_time = f"{name} ·{NO_BREAK}{beside}" if rest else name
-    which = tr(":small[Run: {run}]", run=run_and_time)
+    beside = " · ".join(rest).replace(" ", NO_BREAK)  # a line of its own, so that none begins with a dot
+    which = tr(":small[Run: {run}]", run=name) + (f"  \n:small[{beside}]" if rest else "")
     title = plain(policy.title)
     if policy.id == release_policy.named(workspace, corpus.id):
         under = tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
     elif policy.id == release_policy.preselected(workspace, corpus.id, run):
         under = tr(":small[Policy for a proof that nobody examined: {policy}]", policy=title)
-    else:
+    elif release_policy.was_chosen(workspace, corpus.id):
         under = tr(":small[Policy chosen on Release: {policy}]", policy=title)
+    else:
+        under = tr(":small[Policy: {policy} (none chosen yet)]", policy=title)
     return f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
 
 
@@ -221,10 +222,10 @@ def _job(workspace: engine.Workspace) -> None:
 
 @st.fragment(run_every="2s")
 def _job_line(workspace: engine.Workspace, job_id: str) -> None:
-    """Draw the running job's stage and time left; run the page once when it ends."""
+    """Draw the running job's stage and time left, and the way to stop it; run the page once when it ends."""
     job = still_running(workspace, job_id)
     st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
-    st.progress(fraction(job), text=status_line(job))
+    bar(workspace, job, key="sidebar.job")
 
 
 def _glossary() -> None:

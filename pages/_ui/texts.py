@@ -204,8 +204,11 @@ def seconds(value: float | None) -> str:
         return tr("unknown")
     if value < 1:
         return tr("less than a second")
-    if value < 90:
+    if round(value) < 60:
         return tr("{n} s", n=round(value))
+    if round(value) < 120:  # in whole minutes half of it would be rounded away
+        minutes, over = divmod(round(value), 60)
+        return tr("{n} min {s} s", n=minutes, s=over) if over else tr("{n} min", n=minutes)
     if value < 5400:
         return tr("{n} min", n=round(value / 60))
     return tr("{n} h", n=localised(f"{value / 3600:.1f}"))

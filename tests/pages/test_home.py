@@ -82,26 +82,24 @@ class TestFirstSteps:
     def test_lines_tick_themselves_from_what_was_done(self, seeded, visit):
         workspace = seeded.open()
         app = visit("home")
-        assert ticked(app) == [ALL[0], ALL[1], ALL[3]]
-        assert half(app) == [ALL[4]], "it was examined, and may not leave"
+        assert ticked(app) == [*ALL[:2], *ALL[3:5]], "what was examined is done, whoever it may go to"
+        assert half(app) == []
         record = workspace.corpora.records(seeded.corpus, limit=1)["record_id"].iloc[0]
         workspace.review.mark_reviewed(seeded.corpus, [record])
         workspace.runs.approve_all_pending(seeded.run)
         app = visit("home", **{"_ui.run": seeded.run})
-        assert ticked(app) == [*ALL[:2], ALL[3], ALL[5]]
-        assert half(app) == [ALL[2], ALL[4]], "read in part; examined, and may not leave"
-        assert "4 of 7 done, 2 in part" in self.list_of(app).label
+        assert ticked(app) == [*ALL[:2], *ALL[3:6]]
+        assert half(app) == [ALL[2]], "read in part"
+        assert "5 of 7 done, 1 in part" in self.list_of(app).label
         workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("home")
-        assert ticked(app) == [*ALL[:2], ALL[3], *ALL[5:]]
+        assert ticked(app) == [*ALL[:2], *ALL[3:]]
         assert not self.list_of(app).proto.expanded, "it folds when it is done"
 
     def test_the_line_of_the_examination_says_what_it_found_and_leads_there(self, seeded, visit):
         app = visit("home", **{"_ui.run": seeded.run})
         (line,) = [str(one.value) for one in app.markdown if "Examine it" in str(one.value)]
-        found = seeded.open().releases.audience(seeded.run)
-        inside = found.policy is None or found.policy.id == "exploratory"
-        assert (BEGUN in line) == inside
+        assert BEGUN not in line, "an examination that ended is no half one"
         suits = engine.headline(engine.use_table(seeded.open().examinations.findings(seeded.run))).rstrip(".")
         assert suits[1:] in line
         assert any(start in line for start in ("may not leave", "for inside eyes only", "may go to"))
@@ -146,9 +144,9 @@ class TestOneRun:
         title = run_title(seeded.open().runs.get(seeded.run))
         assert any(f"run “{title}" in box.label for box in app.expander), "the list names its run"
         app = visit("home", **{"_ui.run": seeded.other})
-        assert app.button(key=f"home.next.{seeded.corpus}").label == "Watch"
+        assert app.button(key=f"home.next.{seeded.corpus}").label == "Watch the examination"
         watch = app.button(key="home.step.go.examine")
-        assert (watch.label, watch.proto.type) == ("Watch", "primary")
+        assert (watch.label, watch.proto.type) == ("Watch the examination", "primary")
         assert app.button(key="home.step.go.approve").proto.type == "tertiary"
 
     def test_a_run_with_a_proof_is_led_to_its_release_and_told_what_an_examination_takes(self, seeded, visit, add_run):
@@ -236,7 +234,20 @@ def test_what_is_being_done_is_not_offered_again(seeded, visit, add_job):
     add_job(workspace, kind, "running", corpus_id=corpus.id, run_id=seeded.run)
     app = visit("home", **{"_ui.run": seeded.run})
     assert f"home.then.go.{corpus.id}" not in {one.key for one in app.button}, "its job stands there instead"
-    assert app.button(key=f"home.next.{corpus.id}").label == "Watch"
+    assert app.button(key=f"home.next.{corpus.id}").label.startswith("Watch the ")
+
+
+def test_while_identifiers_are_looked_for_again_that_is_what_is_next(small, open_page, add_job):
+    assert ALL[1] in ticked(open_page("home"))
+    job = add_job(small.open(), "detect", "running", corpus_id=small.corpus)
+    app = open_page("home")
+    (line,) = [str(one.value) for one in app.markdown if "Look for identifiers**" in str(one.value)]
+    assert "being looked for again" in line
+    assert ALL[1] not in ticked(app)
+    watch = app.button(key="home.step.go.detect")
+    assert (watch.label, watch.proto.type) == ("Watch the search", "primary")
+    assert app.button(key=f"home.next.{small.corpus}").label == "Watch the search"
+    assert f"home.job.cancel.{job}" in {one.key for one in app.button}
 
 
 def test_every_page_of_an_empty_workspace_begins_with_the_sample(empty, visit):

@@ -128,7 +128,7 @@ class TestProposals:
         return next(box for box in app.selectbox if (box.key or "").startswith("load.map.source"))
 
     def tick(self, app):
-        return next(box for box in app.checkbox if (box.key or "").endswith(".public"))
+        return next(box for box in app.radio if (box.key or "").endswith(".public"))
 
     def cap(self, app):
         return next(box for box in app.number_input if (box.key or "").startswith("load.cap"))
@@ -164,12 +164,16 @@ class TestProposals:
         app = self.loaded(visit)
         assert self.cap(app).value == 5
         assert "12 rows beyond it will not be used" in words(app)
-        self.tick(app).check().run()
+        assert self.tick(app).options == [
+            "5, or a number of your own: tells nothing about the file",
+            "7, the largest count: keeps all rows, and the number becomes public",
+        ]
+        self.tick(app).set_value(True).run()
         assert self.cap(app).value == 7
         assert "beyond it" not in words(app)
-        self.tick(app).uncheck().run()
+        self.tick(app).set_value(False).run()
         assert self.cap(app).value == 5, "the fixed number is back"
-        self.tick(app).check().run()
+        self.tick(app).set_value(True).run()
         app.button(key="load.import").click().run()
         workspace = engine.open_workspace(empty)
         (corpus,) = workspace.corpora.all()
@@ -178,8 +182,9 @@ class TestProposals:
 
     def test_a_number_of_ones_own_declares_nothing_about_the_file(self, empty, visit):
         app = self.loaded(visit)
-        self.tick(app).check().run()
+        self.tick(app).set_value(True).run()
         self.cap(app).set_value(6).run()
+        assert self.tick(app).value is False
         app.button(key="load.import").click().run()
         workspace = engine.open_workspace(empty)
         (corpus,) = workspace.corpora.all()
@@ -239,10 +244,10 @@ def test_at_the_slider_it_says_how_many_people_are_set_aside_and_what_so_few_can
     app.file_uploader(key="load.file.0").upload("rows.csv", rows).run()
     assert "About **40** of 200 records. By number enough for “Internal sharing”." in words(app)
     app.slider(key="load.holdout").set_value(10).run()
-    assert "As a rule of thumb set 35 or more aside, here 18%" in words(app)
+    assert "18% would do: by a rule of thumb it takes 35." in words(app)
 
 
-def test_what_the_warning_asks_for_is_set_by_one_press_where_it_is_no_more_than_30_percent(empty, visit):
+def test_what_the_warning_asks_for_is_set_by_one_press_as_far_as_the_slider_goes(empty, visit):
     def loaded(count: int) -> AppTest:
         rows = "\n".join(["text", *(f"note {i} about something" for i in range(count))]).encode()
         app = visit("load")
@@ -251,7 +256,7 @@ def test_what_the_warning_asks_for_is_set_by_one_press_where_it_is_no_more_than_
         return app
 
     app = loaded(160)
-    assert "here 22%" in words(app)
+    assert "22% would do" in words(app)
     button = app.button(key="load.holdout.needed")
     assert button.label == "Set aside 22%"
     button.click().run()
@@ -263,8 +268,10 @@ def test_what_the_warning_asks_for_is_set_by_one_press_where_it_is_no_more_than_
     app.button(key="load.import").click().run()
     assert engine.open_workspace(empty).corpora.all()[0].holdout_rate == 0.22
     app = loaded(110)
-    assert "here 32%" in words(app)
-    assert "load.holdout.needed" not in {one.key for one in app.button}, "more than 30% is a person's own choice"
+    assert app.button(key="load.holdout.needed").label == "Set aside 32%"
+    app = loaded(60)
+    assert "so a file of 70 records at least" in words(app)
+    assert "load.holdout.needed" not in {one.key for one in app.button}, "the slider ends at half of the file"
 
 
 def test_where_accented_letters_are_to_be_checked_one_is_shown(empty, visit):

@@ -91,6 +91,18 @@ class TestReview:
         app.button(key="review.detect.start").click().run()
         assert workspace.review.detector_settings(small.bare).preset == "clinical"
 
+    def test_a_kind_of_text_is_proposed_too_where_it_was_read_as_another(self, small, open_page):
+        workspace = small.open()
+        workspace.descriptions.declare(small.corpus, "discharge letter", "en", "clinical")
+        app = open_page("review", **{"review.view": "Detector settings"})
+        button = app.button(key="review.set.proposed")
+        assert button.label == "Use “Clinical notes” and look again"
+        assert workspace.review.detector_settings(small.corpus).preset == "general", "nothing changed by itself"
+        button.click().run()
+        assert not app.exception
+        assert workspace.review.detector_settings(small.corpus).preset == "clinical"
+        assert [job.kind for job in workspace.jobs.all()] == ["detect"]
+
     def test_findings_are_compared_with_the_files_own_marks(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
         app.button(key="review.gold.compare").click().run()

@@ -29,11 +29,13 @@ def test_the_queue_is_listed_in_turns_by_corpus(small, open_page, add_run):
     examination(workspace, run, whole=WHOLE)
     workspace.jobs.synthesize(small.corpus, "public", count=3)
     workspace.jobs.detect(small.bare)
-    told = words(open_page("run"))
-    places = [
-        told.index(part) for part in ("1. Measuring", "about 4 min left", "2. Looking for identifiers", "3. Making")
-    ]
+    app = open_page("run")
+    told = words(app)
+    places = [told.index(part) for part in ("1. Measuring", "2. Looking for identifiers", "3. Making")]
     assert places == sorted(places)
+    bars = [str(bar.proto.text) for bar in app.main.get("progress")]
+    assert any("about 4 min left" in bar for bar in bars), "what is at work has its bar in the queue"
+    assert any(str(one.key).startswith("run.queue.cancel.") for one in app.button)
     assert "Tickets \\*80\\*" in told  # a corpus' name is no Markdown
     assert "Waiting for its turn" in "\n".join(
         str(bar.proto.text) for bar in open_page("review", bare=True).get("progress")
@@ -150,6 +152,8 @@ def test_a_long_output_is_cut_after_twelve_lines_at_a_word():
     assert len(cut) <= LINES * WIDTH + 2
     lines = "\n".join(f"Line {i}" for i in range(30))
     assert beginning(lines).splitlines() == [*(f"Line {i}" for i in range(LINES)), "…"]
+    assert len(beginning("Dear Ada,\n\n" + "A visit. " * 400).splitlines()) == 3, "no cut behind a salutation"
+    assert beginning("The first visit is over. " * 100).endswith("is over. …")
     assert beginning("\n".join(["x"] * LINES)) == "\n".join(["x"] * LINES), "as many as there is room for"
 
 
@@ -181,3 +185,30 @@ def test_a_run_with_a_proof_is_led_to_its_release_before_its_examination(small, 
     assert "run.unexamined" not in {one.key for one in open_page("run").button}
     for job in workspace.jobs.all(active_only=True):
         workspace.jobs.cancel(job.id)
+
+
+def test_what_reads_badly_is_told_before_the_outputs():
+    from types import SimpleNamespace
+
+    from pages._ui.runs.outputs import verdict
+
+    found = [SimpleNamespace(name="readable", reference="none", value=0.25, n=60)]
+    workspace = SimpleNamespace(
+        examinations=SimpleNamespace(findings=lambda _: found),
+        plan=SimpleNamespace(methods=lambda: [SimpleNamespace(id="prompt", needs=("generator",))]),
+    )
+    run = SimpleNamespace(id="r-1", method="prompt", model="builtin", examined_at="2026-11-30T00:00:00Z")
+    assert verdict(workspace, run) == (
+        "Readability: 15 of 60 texts pass. The rules catch text that says nothing, not text that is poor. "
+        "The built-in model is for trying out; a larger one writes better (Models)."
+    )
+    run.model, run.examined_at = "folder:large", None
+    assert verdict(workspace, run) == "", "nothing was measured, so nothing is claimed"
+
+
+def test_a_policy_that_nobody_chose_is_not_called_chosen(small, open_page, add_run):
+    add_run(small.open(), small.corpus, [{"text": "The soup came late."}])
+    app = open_page("run")
+    (line,) = [str(one.value) for one in app.sidebar.markdown if ":small[Run: " in str(one.value)]
+    assert "Policy: Exploratory (none chosen yet)" in line
+    assert "[· " not in line, "no line begins with a dot"

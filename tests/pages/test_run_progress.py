@@ -6,16 +6,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine.examine import expected
 from engine.store.views import Whole
+from pages._ui.parts import charts
 from pages._ui.parts.progress import fraction, status_line
+from pages._ui.parts.stages import STAGES
 
 
 @pytest.mark.parametrize(
     ("kind", "parts", "said"),
     [
-        ("synthesize", 4, "Step 2 of 4: writing texts · about 3 min left"),
-        ("synthesize", 1, "Writing texts · about 3 min left"),  # a first run: its other steps are not known
-        ("examine", 4, "Part 2 of 4: writing texts · about 3 min left"),
+        ("synthesize", 4, "40% · about 3 min left · at work: writing texts · 60 of 60"),
+        ("synthesize", 1, "40% · about 3 min left · at work: writing texts · 60 of 60"),
+        ("examine", 4, "40% · about 3 min left · at work: writing texts"),
     ],
 )
 def test_one_bar_and_one_time_for_the_whole_job(kind, parts, said):
@@ -25,3 +28,15 @@ def test_one_bar_and_one_time_for_the_whole_job(kind, parts, said):
     )  # fmt: skip
     assert status_line(job) == said
     assert fraction(job) == 0.4, "a step that is done fills no bar"
+
+
+def test_each_part_of_an_examination_is_called_by_plain_words():
+    known = {one.title for one in expected.parts(expected.Sizes(100, 100), tuned=True)}
+    assert known <= STAGES.keys()
+    assert not {"closeness", "blind baseline", "neighbours", "planted canaries"} & set(STAGES.values())
+
+
+def test_a_histogram_is_marked_at_round_numbers_where_its_bars_allow_it():
+    eights = [40 + 8 * i for i in range(29)]
+    assert eights[:: charts.marked_every(eights)] == [40, 80, 120, 160, 200, 240]
+    assert charts.marked_every([7 + 3 * i for i in range(12)]) == 2, "no bar of these begins at a round number twice"

@@ -99,7 +99,15 @@ def test_number(value, shown):
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(None, "unknown"), (0.2, "less than a second"), (12.4, "12 s"), (89, "89 s"), (120, "2 min"), (7200, "2.0 h")],
+    [
+        (None, "unknown"),
+        (0.2, "less than a second"),
+        (12.4, "12 s"),
+        (59.6, "1 min"),
+        (84, "1 min 24 s"),
+        (120, "2 min"),
+        (7200, "2.0 h"),
+    ],
 )
 def test_seconds(value, shown):
     assert texts.seconds(value) == shown

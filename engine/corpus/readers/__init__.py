@@ -28,6 +28,7 @@ from engine.errors import NotFoundError
 
 FORMATS: tuple[Format, ...] = (CSV, TSV, JSONL, JSON, PARQUET, EXCEL, ZIP, FOLDER)
 SUFFIXES: tuple[str, ...] = tuple(suffix for item in FORMATS for suffix in item.suffixes)
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".svg")
 SAMPLE_ROWS = 5_000
 
 __all__ = [
@@ -142,13 +143,17 @@ def _format_of(origin: Source) -> Format:
         raise origin.error("this kind of archive is not read; unpack it first", "known format")
     if lower.endswith((".doc", ".odt", ".rtf", ".pages")):
         raise origin.error("this kind of document is not read; save it as .docx, .pdf or .txt", "known format")
+    if lower.endswith(PICTURES):
+        message = "this is a picture; export the text as CSV, Excel, or a ZIP of text, Word or PDF files"
+        raise origin.error(message, "known format")
     if lower.endswith(TEXT_SUFFIXES):
         message = "one text would be one record; pack .txt, .docx or .pdf files as a zip, or use a table such as .csv"
         raise origin.error(message, "known format")
     if origin.head(4) == b"PAR1":
         return PARQUET
     known = ", ".join(SUFFIXES)
-    raise origin.error(f"the name's ending is not one of {known}; rename the file or export it again", "known format")
+    message = f"the name's ending is not one of {known}, also packed as .gz; export the text as CSV or Excel"
+    raise origin.error(message, "known format")
 
 
 def _formula_warnings(frame: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ from pages._ui.language import mark, sentence, tr
 from pages._ui.navigation import go
 from pages._ui.parts.charts import bars
 from pages._ui.parts.charts import lengths as lengths_chart
-from pages._ui.parts.progress import at_work_on, job_progress, running_job
+from pages._ui.parts.progress import at_work_on, job_progress, running_job, watch
 from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
 
 LOAD_VIEW = mark("Load a file")  # of the page; the other one shows these figures
@@ -66,12 +66,13 @@ def _way_out() -> None:
 def _on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what the corpus is called and the way on, before all figures."""
     label, page = STEPS[corpus.next_step]
-    busy = at_work_on(workspace, corpus) is not None
+    job = at_work_on(workspace, corpus)
+    page = STEPS["detect"][1] if job is not None and job.kind == "detect" else page
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader(plain(corpus.name), anchor=False, width="content")
         if st.button(
-            tr("Watch") if busy else tr(label),
-            type="secondary" if busy else "primary",
+            tr(label) if job is None else watch(job),
+            type="primary" if job is None else "secondary",
             key="load.next",
             icon=":material/arrow_forward:",
             icon_position="right",

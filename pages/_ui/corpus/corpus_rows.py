@@ -8,10 +8,12 @@ import engine
 from pages._ui.current import choose_corpus, choose_run, current_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
+from pages._ui.parts.progress import watch
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
 
+HALF = 350  # pixels that three stations take at least
 DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
 
 
@@ -47,18 +49,21 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bo
             with st.container(horizontal=True, width="content"):
                 _next_step(workspace, corpus, leads=leads)
                 _more(workspace, corpus)
-        with st.grid(6, min_column_width=110, gap="small"):
-            for name, reached, note in stations(corpus, runs):
-                st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
+        known = stations(corpus, runs)
+        with st.grid(2, min_column_width=HALF, gap="small"):  # six in a line, or three and three
+            for half in (known[:3], known[3:]):
+                with st.container(), st.grid(3, min_column_width=100, gap="small"):
+                    for name, reached, note in half:
+                        st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
         for warning in corpus.warnings:
             st.caption(f":material/warning: {plain(warning)}")
 
 
 def _next_step(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bool) -> None:
     label, page = STEPS[next_step.step_of(workspace, corpus)]
-    busy = next_step.at_work(workspace, corpus) is not None
+    job = next_step.at_work(workspace, corpus)
     if st.button(
-        "Watch" if busy else label, type="primary" if leads else "secondary", key=f"home.next.{corpus.id}",
+        label if job is None else watch(job), type="primary" if leads else "secondary", key=f"home.next.{corpus.id}",
         icon=":material/arrow_forward:", icon_position="right", **page_only(page),
     ):  # fmt: skip
         choose_corpus(corpus.id)

@@ -70,6 +70,29 @@ def _fitting(workspace: engine.Workspace, corpus: engine.CorpusSummary, chosen: 
     return "" if told is None or told == chosen else told
 
 
+def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: DetectorSettings) -> None:
+    """Offer to look again under the preset that public words tell, where another one is kept."""
+    fits = _fitting(workspace, corpus, saved.preset)
+    if not fits:
+        return
+    title = detector_presets()[fits].title
+    with st.container(border=True, key="review.set.better", gap="small"):
+        st.markdown(
+            tr(
+                "“{preset}” is proposed by what this corpus, its columns or its public labels are called; no "
+                "record was read for it.",
+                preset=title,
+            )
+        )
+        st.button(
+            tr("Use “{preset}” and look again", preset=title),
+            key="review.set.proposed",
+            icon=":material/lightbulb:",
+            on_click=_start,
+            args=(workspace, corpus.id, fits, None),
+        )
+
+
 def _choose(key: str, preset: str) -> None:
     """Choose a preset in place of the person, who pressed its button; a callback."""
     st.session_state[key] = preset
@@ -152,6 +175,8 @@ def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: b
     saved = workspace.review.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
     st.caption(tr("Settings count from the next look for identifiers on. Your decisions on findings are kept."))
+    if start:
+        _better(workspace, corpus, saved)
     preset = _preset(saved, f"review.set.preset.{mark}") if start else saved.preset
     language = _language(saved, f"review.set.language.{mark}") if start else saved.language
     left, right = st.columns(2, gap="medium")

@@ -14,7 +14,7 @@ from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.parts.progress import QUIET
+from pages._ui.parts.progress import QUIET, bar, still_running
 from pages._ui.runs import queue as run_queue
 from pages._ui.texts import STEPS, count_of, plain, run_title, when
 
@@ -71,11 +71,12 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
     names, runs = {corpus.id: corpus.name for corpus in known}, run_queue.called(workspace)
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
-        icon = ":material/progress_activity:" if job.state == "running" else ":material/schedule:"
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
-        st.markdown(
-            f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waiting'}]"
-        )
+        told = f"{run_queue.told(job, runs)}{where}"
+        if job.state == "running":
+            _running(workspace, job.id, told)
+        else:
+            st.markdown(f":material/schedule: {told} · :small[waiting]")
     for corpus in known[:CORPORA]:
         _asked(workspace, corpus)
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
@@ -92,6 +93,15 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
                 _leave(workspace, corpus, page)
             if waiting:
                 st.caption(waiting)
+
+
+@st.fragment(run_every="2s")
+def _running(workspace: engine.Workspace, job_id: str, told: str) -> None:
+    """Draw a job at work, how far it is and the way to stop it; run the page once when it ends."""
+    job = still_running(workspace, job_id)
+    with st.container(key=f"home.job.{job_id}", gap="xsmall"):
+        st.markdown(f":material/progress_activity: {told}")
+        bar(workspace, job, key="home.job")
 
 
 def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:

@@ -16,7 +16,7 @@ from pages._ui.corpus import samples
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
-from pages._ui.parts.progress import STEP_JOBS, running_job
+from pages._ui.parts.progress import STEP_JOBS, WATCH, running_job
 from pages._ui.runs.unexamined import CAUTION, untouched
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, number, plain, run_title
@@ -25,6 +25,7 @@ MADE_UP = "The made-up support tickets, whose identifiers come marked, or a file
 MEASURES = "Measures what leaks and what it is good for. Begin with the quick look."
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
+AGAIN = "being looked for again …"
 BEGUN = ":material/clock_loader_40:"
 DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
       "approve": "Approve", "release": "Build"}  # fmt: skip
@@ -36,7 +37,7 @@ INSIDE = "exploratory"
 class Step:
     """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done.
 
-    `begun` is half done, or done with a result that does not lead on; `see` is what leads to a line that is done.
+    `begun` is half done; `see` is what leads to a line that is done.
     """
 
     id: str
@@ -60,12 +61,14 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     whole = run is not None and untouched(workspace, run)
     read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
     released = corpus is not None and corpus.released > 0
-    measured, inside = _result(workspace, run) if run and run.examined_at else ("", False)
-    source = _found(workspace, corpus) if found and corpus else ""
+    measured = _result(workspace, run) if run and run.examined_at else ""
+    again = found and "detect" in busy
+    source = AGAIN if again else _found(workspace, corpus) if found and corpus else ""
     return [
         Step("load", "Load text", MADE_UP, corpus is not None,
              count_of(corpus.records, "record") if corpus else "", "load"),
-        Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
+        Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.",
+             found and not again,
              source, "review", "detect" in busy),
         Step("review", "Review what was found", "Decide that one finding goes or stays, or read one text whole.", read,
              _decided(workspace, corpus) if read and corpus else "", "review",
@@ -74,7 +77,7 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
              run is not None, count_of(run.kept, "record") if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
         Step("examine", "Examine it", CAUTION if whole else MEASURES,
-             bool(run and run.examined_at), measured, "privacy", "examine" in busy, begun=inside, see="Privacy"),
+             bool(run and run.examined_at), measured, "privacy", "examine" in busy, see="Privacy"),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
              approved > 0 or released, f"{number(approved)} approved" if approved else "", "release"),
         Step("release", "Build the release", "The policy's gate, one question, and a bundle to hand on.", released,
@@ -82,8 +85,8 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     ]  # fmt: skip
 
 
-def _result(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[str, bool]:
-    """Return for whom an examined run may be and how many uses it suits, and whether it may leave to nobody outside."""
+def _result(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return for whom an examined run may be and how many uses it suits."""
     policy = workspace.releases.audience(run.id).policy
     if policy is None:
         readers = "may not leave, for anybody"
@@ -92,7 +95,7 @@ def _result(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[str, b
     else:
         readers = f"may go to {policy.sentence.split('. ')[0].removeprefix('For ').rstrip('.')}"
     suits = headline(use_table(workspace.examinations.findings(run.id))).rstrip(".")
-    return f"{readers}; {suits[:1].lower()}{suits[1:]}", policy is None or policy.id == INSIDE
+    return f"{readers}; {suits[:1].lower()}{suits[1:]}"
 
 
 def _found(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -171,7 +174,8 @@ def _line(
 ) -> None:
     """Draw one line: its state and name, what it is for, and the way to it, grey before it is `ready`."""
     icon = f":orange[{BEGUN}]" if line.begun else f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
-    said = line.has if line.done else _at_work(workspace, corpus, line) if line.busy else line.why
+    busy = line.has or _at_work(workspace, corpus, line) if line.busy else ""
+    said = line.has if line.done else busy or line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
     if line.done and not line.see:
         st.markdown(words)
@@ -186,7 +190,7 @@ def _line(
                       **page_only("load"))  # fmt: skip
             if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")
-        elif st.button("Watch" if line.busy else line.see if line.done else DO[line.id],
+        elif st.button(WATCH[STEP_JOBS[line.id]] if line.busy else line.see if line.done else DO[line.id],
                        key=f"home.step.{'see' if line.done else 'go'}.{line.id}",
                        disabled=corpus is None or not (ready or line.busy) or bool(page_only(line.page)),
                        type="primary" if following else "tertiary",

@@ -8,14 +8,18 @@ from pages._ui.parts.progress import STEP_JOBS, running_job
 from pages._ui.runs.unexamined import untouched
 from pages._ui.texts import run_title
 
+SEARCH = "detect"
 OF_A_RUN = ("examine", "release")
 
 
 def step_of(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return the next step of a corpus, a key of `texts.STEPS`; once runs are made, that of the run on Home.
 
-    A run with a proof that nobody examined goes to its release: examining it would take one of its ways out.
+    A run with a proof that nobody examined goes to its release: examining it would take one of its ways out. While
+    identifiers are looked for, whether for the first time or again, that comes before all others.
     """
+    if running_job(workspace, kind=SEARCH, corpus_id=corpus.id) is not None:
+        return SEARCH
     run = current_run(workspace, corpus)
     if run is None or corpus.next_step not in OF_A_RUN:
         return corpus.next_step

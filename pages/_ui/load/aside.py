@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FIRST = "internal"  # the policy for the nearest readers outside the team
 KEY = "load.holdout"
 # Percent. Where the slider stands at first is a constant, whatever file was chosen; what a file would need is offered,
-# up to a part that leaves enough to learn from, and counts once a person asks for it.
-START, OFFERED, MOST = 20, 30, 50
+# as far as the slider goes, and counts once a person asks for it.
+START, MOST = 20, 50
 
 
 def ask(
@@ -61,15 +61,16 @@ def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: float, *,
     if aside >= least:
         st.caption(f"{said} {_wider(policies, aside)}".rstrip())
         return
-    few = tr(
-        "That is few: where a text gives away none of them, up to {open} of others like them could still be in it, "
-        "and the policy “{policy}” allows {limit}. So measuring can hardly show that a text is safe for readers "
-        "outside the team. Only a proof can (policy “Proof alone”, for a run that nobody examined).",
+    few = tr("That is too few to show by measuring that text is safe outside the team.")
+    why = tr(
+        "Where a text gives away none of them, up to {open} of others like them could still be in it, and the policy "
+        "“{policy}” allows {limit}. Beside more set aside, only a proof helps (policy “Proof alone”, for a run that "
+        "nobody examined).",
         open=share(open_share(aside), 0), policy=plain(first.title), limit=share(allowed, 0),
     )  # fmt: skip
     needed = math.ceil(100 * least / every)
     if needed <= MOST:
-        way = tr("As a rule of thumb set {least} or more aside, here {percent}%.", least=number(least), percent=needed)
+        way = tr("{percent}% would do: by a rule of thumb it takes {least}.", least=number(least), percent=needed)
     else:
         takes = {"least": number(least), "all": number(2 * least)}
         way = (
@@ -78,7 +79,8 @@ def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: float, *,
             else tr("As a rule of thumb it takes {least} set aside, so a file of {all} records at least.", **takes)
         )
     st.warning(f"{said} {few} {way}", icon=":material/warning:")
-    if needed <= OFFERED:
+    st.caption(why)
+    if needed <= MOST:
         st.button(
             tr("Set aside {share}", share=localised(f"{needed}%")),
             icon=":material/tune:",

@@ -153,7 +153,9 @@ def preview(workspace: engine.Workspace, chosen: Chosen) -> engine.FilePreview |
             result = workspace.corpora.preview(chosen.source, chosen.filename, chosen.options())
     except engine.UserError as error:
         states.failed(
-            tr("This file cannot be read"), str(error), tr("Nothing was stored. Correct it and choose it again.")
+            tr("This file cannot be read"),
+            f"{str(error).rstrip('.')}.",
+            tr("Nothing was stored. Correct it and choose it again."),
         )
         return None
     st.session_state[PREVIEW] = (chosen.digest, result)

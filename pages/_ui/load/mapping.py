@@ -264,6 +264,8 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
         min_value=1,
         max_value=10_000,
         key=key,
+        on_change=st.session_state.__setitem__,
+        args=(f"{key}.public", False),  # a number that is typed was not taken from the file
         help=tr(
             "Limits how much one person can shape the result, and noise grows with it. Further records are not used. "
             "The number counts as public: unless you say so below, the program does not take it from the file."
@@ -291,25 +293,26 @@ def _propose_cap(histogram: dict[int, int], key: str, fixed: int) -> int:
     largest = max(histogram, default=fixed)
     if largest == fixed:
         return largest
-    label = (
-        tr("Keep all rows: use {largest} (then this number counts as public)", largest=number(largest))
+    of_file = (
+        tr("{largest}, the largest count: keeps all rows, and the number becomes public", largest=number(largest))
         if largest > fixed
-        else tr("Nobody has more than {largest}: use that, for less noise (then this number counts as public)",
-                largest=number(largest))
-    )  # fmt: skip
+        else tr("{largest}, the largest count: less noise, and the number becomes public", largest=number(largest))
+    )
+    usual = tr("{fixed}, or a number of your own: tells nothing about the file", fixed=number(fixed))
 
     def take() -> None:
         st.session_state[key] = largest if st.session_state[f"{key}.public"] else fixed
 
-    st.checkbox(
-        label,
+    st.radio(
+        tr("Where this number comes from"),
+        [False, True],
+        format_func={False: usual, True: of_file}.__getitem__,
         key=f"{key}.public",
         on_change=take,
-        wrap=True,
         help=tr(
-            "The cap stands in what is promised to readers, so whoever reads it learns that somebody "
-            "in the file has {largest} rows. Leave it unticked and the usual {fixed} stays, or type "
-            "any number of your own that does not depend on the file.",
+            "The cap stands in what is promised to readers, so whoever reads one that was taken from the file learns "
+            "that somebody in it has {largest} rows. The usual {fixed}, or any number of your own that does not depend "
+            "on the file, tells them nothing.",
             largest=number(largest),
             fixed=number(fixed),
         ),
@@ -342,6 +345,10 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
     histogram: dict[int, int] = counted[1]
     people = sum(histogram.values())
     rows = sum(size * count for size, count in histogram.items())
+    if len(histogram) == 1:
+        each = count_of(max(histogram), "row")
+        st.markdown(tr("Each of the {people} people has {rows}.", people=number(people), rows=each))
+        return histogram
     shown: dict[str, int] = {str(size): count for size, count in list(histogram.items())[:DRAWN]}
     rest = dict(list(histogram.items())[DRAWN:])
     if rest:

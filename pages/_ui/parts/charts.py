@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 EDGE, NUMBER = 10, 48  # pixels beside a figure, and where a number stands behind its longest bar
+ROUND = 10  # numbers on an axis that are read at a glance are multiples of it
 
 
 def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260, right: int = EDGE) -> None:
@@ -84,8 +85,7 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
             + "<extra></extra>",
         )
     )
-    step = max(1, len(rows) // 6)
-    marked = list(range(0, len(rows), step))
+    marked = list(range(0, len(rows), marked_every([low for low, _, _ in rows])))
     figure.update_xaxes(  # a bar begins at the number below its left edge
         title=tr("Words in one record"), tickvals=[place - 0.5 for place in marked],
         ticktext=[number(rows[place][0]) for place in marked], range=[-0.6, len(rows) - 0.4],
@@ -93,3 +93,12 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
     figure.update_yaxes(title=tr("Records of this length"))
     figure.update_layout(bargap=0.05)
     frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)
+
+
+def marked_every(lows: Sequence[int]) -> int:
+    """Return every how many bars of a histogram one is marked: about six, at round numbers where the bars allow it."""
+    least = max(1, len(lows) // 6)
+    for step in range(least, min(len(lows), 2 * least + 2)):
+        if not any(low % ROUND for low in lows[::step]):
+            return step
+    return least

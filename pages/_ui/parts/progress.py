@@ -17,23 +17,22 @@ import streamlit as st
 import engine
 from pages._ui.current import corpus_names
 from pages._ui.language import lowered, mark, tr
+from pages._ui.parts.stages import STAGES
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
-from pages._ui.texts import JOBS, count_of, number, plain, seconds
+from pages._ui.texts import JOBS, count_of, number, plain, seconds, share
 
 ACTIVE = ("queued", "running")
 ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
 SOON = 20.0  # seconds of getting ready that need no word
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 RUN = "synthesize"  # a job whose steps are known from the run before
-STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
-STAGES = {
-    "detect": mark("reading texts"),
-    "near-duplicates": mark("comparing records"),
-    "generating": mark("writing texts"),
-    "replacing": mark("replacing findings"),
-    "training": mark("training, steps done"),
+WATCH = {
+    "detect": mark("Watch the search"),
+    "synthesize": mark("Watch the run"),
+    "examine": mark("Watch the examination"),
 }
+STEP_JOBS = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # next step of a corpus -> kind of its job
 
 
 def running_job(
@@ -50,8 +49,15 @@ def running_job(
     return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
 
 
+def watch(job: engine.JobView) -> str:
+    """Return what leads to a job at work: what there is to watch."""
+    return tr(WATCH.get(job.kind, "Watch"))
+
+
 def at_work_on(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.JobView | None:
-    """Return the job that does a corpus' next step already, if one waits or runs."""
+    """Return the job that does a corpus' next step already, if one waits or runs; one that looks again, before all."""
+    if (search := running_job(workspace, kind="detect", corpus_id=corpus.id)) is not None:
+        return search
     kind = STEP_JOBS.get(corpus.next_step)
     return running_job(workspace, kind=kind, corpus_id=corpus.id) if kind else None
 
@@ -80,13 +86,10 @@ def status_line(job: engine.JobView) -> str:
     if job.stopping:
         return tr("Stopping after the current step")
     if job.whole is not None:
-        title, time = stage_name(job.whole.title), left(job.whole.seconds_left)
-        if job.kind == RUN and job.whole.parts < 2:  # nothing is known of its other steps
-            return f"{title[:1].upper()}{title[1:]} · {time}"
-        at, of = job.whole.number, job.whole.parts
-        if job.kind == RUN:
-            return tr("Step {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
-        return tr("Part {number} of {parts}: {title} · {left}", number=at, parts=of, title=title, left=time)
+        return tr(
+            "{share} · {left} · at work: {step}",
+            share=share(job.whole.fraction, 0), left=left(job.whole.seconds_left), step=_at_work(job),
+        )  # fmt: skip
     if not job.done:
         return ready(job)
     parts = [step(job)]
@@ -109,12 +112,19 @@ def ready(job: engine.JobView) -> str:
 
 def step(job: engine.JobView) -> str:
     """Return the step that a job is at, with its count."""
-    stage = stage_name(job.stage)
+    name = stage_name(job.stage)
     return (
-        tr("{stage} · {done} of {total}", stage=stage, done=number(job.done), total=number(job.total))
+        tr("{stage} · {done} of {total}", stage=name, done=number(job.done), total=number(job.total))
         if job.total
-        else stage
+        else name
     )
+
+
+def _at_work(job: engine.JobView) -> str:
+    """Return the part of the whole that is at work; of a run with its count of texts, which is what it makes."""
+    if job.whole is None or (job.kind == RUN and job.total and job.stage == job.whole.title):
+        return step(job)
+    return stage_name(job.whole.title)
 
 
 def stage_name(stage: str) -> str:
@@ -163,14 +173,12 @@ def silence(status: engine.WorkerStatus) -> str | None:
     )
 
 
-def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples: bool, cancel: bool) -> None:
+def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples: bool, stops: bool) -> None:
     """Draw one state of a job."""
     st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
     st.progress(fraction(job), text=status_line(job))
     if job.state == "queued" and (waiting := waits_for(workspace, job)):
         st.caption(waiting)
-    if job.whole is not None and job.stage and not job.stopping:
-        st.caption(tr("Now: {step}", step=step(job)))
     if (silent := silence(workspace.jobs.worker_status())) is not None:
         st.warning(silent, icon=":material/hourglass_disabled:")
     if samples and job.sample:
@@ -178,7 +186,19 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
         for text in list(job.sample)[-5:]:
             with st.container(border=True):
                 st.text(text)
-    if cancel and not job.stopping and not lacks(engine.Right.MANAGE):
+    if stops:
+        cancel(workspace, job, key=key)
+
+
+def bar(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
+    """Draw how far a job is that is named beside it, and the button that stops it."""
+    st.progress(fraction(job), text=status_line(job))
+    cancel(workspace, job, key=key)
+
+
+def cancel(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
+    """Draw the button that stops a job, for whom may, until it stops."""
+    if not job.stopping and not lacks(engine.Right.MANAGE):
         _cancel(workspace, job, f"{key}.cancel.{job.id}")
 
 
@@ -222,4 +242,4 @@ def job_progress(
 ) -> None:
     """Draw a job until it ends, then run the whole page once."""
     job = still_running(workspace, job_id)
-    draw(workspace, job, key=key, samples=samples, cancel=cancel)
+    draw(workspace, job, key=key, samples=samples, stops=cancel)

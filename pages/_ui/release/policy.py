@@ -53,6 +53,11 @@ def standing(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary
     return policies[next(wanted, next(iter(policies)))]
 
 
+def was_chosen(workspace: engine.Workspace, corpus_id: str) -> bool:
+    """Return whether a person chose a policy on Release, for the readers that are named on Plan."""
+    return bool(_chosen(workspace, corpus_id))
+
+
 def _chosen(workspace: engine.Workspace, corpus_id: str) -> str:
     """Return the policy that a person chose, in this session or before it; empty where nobody did."""
     if CHOICE in st.session_state and st.session_state.get(OF) in (None, corpus_id):

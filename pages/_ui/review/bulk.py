@@ -12,11 +12,11 @@ from pages._ui.language import mark, tr, translator, trn
 from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.parts.pager import digest
 from pages._ui.parts.sliders import slider
+from pages._ui.review.found_by import found_by
 from pages._ui.texts import count_of, label_name, label_names, number
 
 DRAWN = 10
 AROUND = 90  # characters of text on both sides of what is shown
-WHO = {"custodian": mark("marked by a person"), "gold": mark("came with the file"), "tagger": mark("built-in tagger")}
 WORDS = {"accept": mark("They go"), "reject": mark("They stay")}
 
 
@@ -73,14 +73,14 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
 
 
 def _choice(workspace: engine.Workspace, corpus_id: str) -> engine.BulkChoice:
-    found = workspace.bulk.recognisers(corpus_id)
+    found, called = workspace.bulk.recognisers(corpus_id), found_by()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         labels = st.multiselect(
             tr("Types"), list(LABELS), format_func=label_names(), key="review.bulk.labels", width=300
         )
         names = st.multiselect(
             tr("Found by"), list(found), format_func={
-                name: f"{tr(WHO[name]) if name in WHO else name} ({number(count)})" for name, count in found.items()
+                name: f"{called.get(name, name)} ({number(count)})" for name, count in found.items()
             }.__getitem__,
             key="review.bulk.who", width=300,
         )  # fmt: skip

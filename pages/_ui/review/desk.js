@@ -70,9 +70,10 @@ function drawBar(desk, root, data) {
   const counts = data.counts
   const part = counts.records ? counts.reviewed / counts.records : 0
   root.querySelector(".counts").textContent =
-    sayMany("{read} of {n} text read · {go} findings go · {stay} stay · {open} not looked at",
-      "{read} of {n} texts read · {go} findings go · {stay} stay · {open} not looked at", counts.records,
-      { read: num(counts.reviewed), go: num(counts.accepted), stay: num(counts.rejected), open: num(counts.undecided) })
+    sayMany("{read} of {n} text read · {open} of {all} findings not looked at · as it stands {go} go and {stay} stay",
+      "{read} of {n} texts read · {open} of {all} findings not looked at · as it stands {go} go and {stay} stay", counts.records,
+      { read: num(counts.reviewed), go: num(counts.accepted), stay: num(counts.rejected), open: num(counts.undecided),
+        all: num(counts.accepted + counts.rejected) })
   root.querySelector(".fill").style.inlineSize = `${Math.round(100 * part)}%`
   const spot = root.querySelector(".spot")
   spot.textContent = `${data.spot[0]} →`
@@ -184,7 +185,7 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
     const [name] = data.labels[span.label] || [span.label]
     nodes.push(el("h3", "", name.charAt(0).toUpperCase() + name.slice(1)), el("p", "value", slice(span.start, span.end)))
     nodes.push(el("p", "quiet", `${say("Finding {n} of {all}", { n: at + 1, all: spans.length })} · ${TYPES[span.type] ? TYPES[span.type]() : ""}`))
-    nodes.push(el("p", "quiet", `${say("Confidence {n}%", { n: Math.round(100 * span.score) })} · ${data.who[span.who] || span.who}`))
+    nodes.push(el("p", "quiet", `${say("Confidence {n}%", { n: Math.round(100 * span.score) })} · ${say("found by: {who}", { who: data.who[span.who] || span.who })}`))
     nodes.push(el("p", "now", span.state === "accepted"
       ? span.decided ? say("Now: goes, decided by a person") : say("Now: goes, not looked at")
       : span.decided ? say("Now: stays in the text, decided by a person") : say("Now: stays in the text, not looked at")))

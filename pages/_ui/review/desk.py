@@ -18,10 +18,10 @@ import streamlit as st
 
 import engine
 from engine import LABELS, NAME_LABELS, JSONObject, as_list, as_number, as_object
-from pages._ui.language import mark, tr
 from pages._ui.language.script import language
 from pages._ui.parts.highlight import LABEL_HUES
 from pages._ui.review import queue, spot, state
+from pages._ui.review.found_by import found_by
 from pages._ui.texts import label_name
 
 AHEAD = 12  # texts that lie ready in the browser
@@ -29,7 +29,6 @@ AHEAD_CHARACTERS = 150_000
 ROWS = 40
 COUNTED = ("finish", "undo", "add")  # acts that may change the estimate of what was missed
 SEEN = {"pressing": queue.see_pressing, "all": queue.see_all, "spot": spot.see}  # what the browser may ask to see
-WHO = {"custodian": mark("marked by a person"), "gold": mark("came with the file"), "tagger": mark("built-in tagger")}
 
 _SHARED = Path(__file__).resolve().parent.parent / "parts"
 _OWN = Path(__file__).resolve().parent
@@ -111,7 +110,7 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk, checked
         "corpus": corpus_id,
         "labels": {label: [label_name(label), LABEL_HUES.get(label, 6)] for label in LABELS},
         "names": sorted(NAME_LABELS),
-        "who": {name: tr(said) for name, said in WHO.items()},
+        "who": found_by(),
         "language": language(_SCRIPT, _HTML),
         "go": {"n": mine.moves, "record": current},
         "total": len(order),

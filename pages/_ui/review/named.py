@@ -103,6 +103,7 @@ def _table(
     if claim is not None:
         frame = frame.assign(bound=[_sure(claim, size) for size in frame["units"]])
         columns.insert(2, "bound")
+    frame = frame.assign(known=["✓" if known else "" for known in frame["known"]])
     st.caption(tr("Tick those that are people: what the tagger took for a name may be a word."))
     event = st.dataframe(
         frame[columns],
@@ -122,7 +123,7 @@ def _table(
             ),
             "records": st.column_config.NumberColumn(tr("Texts")),
             "spellings": st.column_config.NumberColumn(tr("Spellings")),
-            "known": st.column_config.CheckboxColumn(tr("Known"), help=tr("On the list of known identifiers.")),
+            "known": st.column_config.TextColumn(tr("Known"), help=tr("On the list of known identifiers.")),
         },
         alt=tr("Names with the number of units that they stand in"),
     )

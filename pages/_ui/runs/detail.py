@@ -78,7 +78,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     job = workspace.jobs.get(run.job_id)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        draw_job(workspace, job, key="run.live", samples=False, cancel=True)
+        draw_job(workspace, job, key="run.live", samples=False, stops=True)
         run_budget.draw(workspace, run)
         _noted(workspace, run)
     if not may(engine.Right.REVEAL):
@@ -235,13 +235,13 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     first, dot, rest = run.guarantee.sentence.partition(". ")
     if words := plan_promise.in_words(run.guarantee):
         st.markdown(words)
+        if beside := plan_promise.not_that_chance(run.guarantee.bound[1]):
+            st.caption(beside)
         rest = run.guarantee.sentence
     else:
         st.markdown(plain(f"{first}{dot}".rstrip()))
     with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
         st.markdown(plain(f"{rest} {literature(run)}".strip()))
-        if words:
-            st.caption(plan_promise.not_that_chance(run.guarantee.bound[1]))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
 
 import engine
 from pages._ui.parts.pager import pager
-from pages._ui.texts import count_of
+from pages._ui.plan.model import BUILTIN
+from pages._ui.texts import FILTERED, count_of, number
 
 SIZE, WIDE = 6, 2  # texts a page, and columns
 LINES, WIDTH = 12, 64  # lines of a text that are seen at first, and characters of such a line, about
@@ -20,6 +22,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if not run.kept:
         st.caption("None were kept.")
         return
+    if said := verdict(workspace, run):
+        st.caption(said)
     key = f"run.outputs.page.{run.id}"
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
@@ -30,6 +34,27 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     with st.container(key=f"run.outputs.{run.id}"):
         _boxes(run.id, outputs)
     pager(run.kept, key=key, size=SIZE, counted=count_of(run.kept, "output"))
+
+
+def verdict(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return how many texts of an examined run can be read, and what helps where a small model wrote them."""
+    found = workspace.examinations.findings(run.id) if run.examined_at is not None else []
+    ours = next((one for one in found if (one.name, one.reference) == ("readable", "none")), None)
+    said = []
+    if ours is not None and ours.n and not math.isnan(ours.value):
+        said.append(
+            f"Readability: {number(round(ours.value * ours.n))} of {count_of(ours.n, 'text')} pass. The rules catch "
+            "text that says nothing, not text that is poor."
+        )
+    if run.model == BUILTIN and _writes(workspace, run):
+        said.append("The built-in model is for trying out; a larger one writes better (Models).")
+    return " ".join(said)
+
+
+def _writes(workspace: engine.Workspace, run: engine.RunSummary) -> bool:
+    """Return whether a language model writes the texts of a run's method."""
+    method = run.method.removeprefix(FILTERED)
+    return any("generator" in spec.needs for spec in workspace.plan.methods() if spec.id == method)
 
 
 @st.fragment
@@ -52,13 +77,21 @@ def _text(text: str, key: str) -> None:
 
 
 def beginning(text: str) -> str:
-    """Return a text, or of one that fills more than `LINES` lines its beginning, cut at a word, with an ellipsis."""
+    """Return a text, or of one that fills more than `LINES` lines its beginning, with an ellipsis.
+
+    Empty lines do not count, and the cut is at the end of a sentence where one ends in its last line, else at a word.
+    """
     left, kept = LINES, list[str]()
     for line in text.splitlines():
-        fills = max(1, -(-len(line) // WIDTH))
+        fills = -(-len(line.strip()) // WIDTH)
         if fills > left:
-            cut = line[: left * WIDTH].rpartition(" ")[0] or line[: left * WIDTH]
-            return "\n".join([*kept, f"{cut} …"] if left else [*kept, "…"])
+            return "\n".join([*kept, f"{_cut(line[: left * WIDTH])} …"] if left else [*kept, "…"])
         kept.append(line)
         left -= fills
     return text
+
+
+def _cut(line: str) -> str:
+    """Return a line's beginning up to its last whole sentence, or its last whole word where no sentence ends in it."""
+    whole = max(line.rfind(end) for end in (". ", "! ", "? "))
+    return line[: whole + 1] if whole > 0 else line.rpartition(" ")[0] or line

@@ -8,16 +8,19 @@ import streamlit as st
 
 import engine
 from pages._ui.current import corpus_names
-from pages._ui.parts.progress import QUIET, left
+from pages._ui.parts.progress import QUIET, RUN, bar, left
 from pages._ui.texts import JOBS, count_of, plain, run_title
 
 SHOWN = 6
 
 
-def draw(workspace: engine.Workspace) -> None:
-    """Draw one line a job, again every few seconds while there are any; nothing where the queue is empty."""
+def draw(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Draw one line a job, again every few seconds while there are any; nothing where the queue is empty.
+
+    What is at work has its bar there, but for runs of `corpus_id`: theirs stands below, with what they make.
+    """
     if _jobs(workspace):
-        _lines(workspace)
+        _lines(workspace, corpus_id)
 
 
 def _jobs(workspace: engine.Workspace) -> list[engine.JobView]:
@@ -25,7 +28,7 @@ def _jobs(workspace: engine.Workspace) -> list[engine.JobView]:
 
 
 @st.fragment(run_every="3s")
-def _lines(workspace: engine.Workspace) -> None:
+def _lines(workspace: engine.Workspace, corpus_id: str) -> None:
     jobs = _jobs(workspace)
     if not jobs:
         return
@@ -34,7 +37,12 @@ def _lines(workspace: engine.Workspace) -> None:
         st.markdown(f"**Queue** · {count_of(len(jobs), 'job')}")
         for number, job in enumerate(jobs[:SHOWN], 1):
             whose = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
-            st.markdown(f"{number}. {told(job, runs)}{whose} · {_state(job)}")
+            below = job.kind == RUN and job.corpus_id == corpus_id
+            if job.state != "running" or below:
+                st.markdown(f"{number}. {told(job, runs)}{whose} · {_state(job)}")
+                continue
+            st.markdown(f"{number}. {told(job, runs)}{whose}")
+            bar(workspace, job, key="run.queue")
         if len(jobs) > SHOWN:
             st.caption(f"and {count_of(len(jobs) - SHOWN, 'more job')}")
         if len(jobs) > 1:

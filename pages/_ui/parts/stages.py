@@ -1,0 +1,47 @@
+"""What a job is at, in plain words: by the name that the job gives its step, or the part of its examination."""
+
+from __future__ import annotations
+
+from pages._ui.language import mark
+
+STAGES = {
+    "detect": mark("reading texts"),
+    "near-duplicates": mark("comparing records"),
+    "generating": mark("writing texts"),
+    "replacing": mark("replacing findings"),
+    "training": mark("training, steps done"),
+    "reading words": mark("reading both sides"),
+    "private values, strictly": mark("private values that still stand in it, letter by letter"),
+    "leaked entities": mark("private values that still stand in it"),
+    "labels": mark("private labels that still stand in it"),
+    "original records": mark("texts that came back whole"),
+    "copied text": mark("copied passages"),
+    "near copies": mark("texts that are nearly the same"),
+    "readability": mark("whether it can be read"),
+    "closeness": mark("how near its texts come to real ones"),
+    "detected identifiers": mark("names and numbers that stand in it"),
+    "planted canaries": mark("sentences planted as a test"),
+    "blind baseline": mark("what could be guessed without it"),
+    "phrases of the synthetic text": mark("whose text was used, by its phrases"),
+    "neighbours": mark("whose text was used, by what is nearest"),
+    "a person's words": mark("people known by their words"),
+    "a person's style": mark("people known by their style"),
+    "sets of records": mark("people known by all their texts together"),
+    "linked details": mark("details that together point to one person"),
+    "guessing attributes": mark("what can be guessed about a person"),
+    "models trained on the text": mark("whose text was used, by models trained on it"),
+    "groups": mark("which groups are at more risk"),
+    "people at risk": mark("which people are at more risk"),
+    "lengths and phrases": mark("lengths and phrases"),
+    "closeness to the real text": mark("how like the real text it is"),
+    "sentiment": mark("its tone"),
+    "types of details": mark("which kinds of details it holds"),
+    "labels that fit their text": mark("labels that fit their text"),
+    "surprise under public text": mark("how usual its words are"),
+    "what it took": mark("what it took to make"),
+    "a language model's next words": mark("a language model trained on it"),
+    "a classifier trained on the text": mark("a classifier trained on it"),
+    "tasks of other columns": mark("other columns that can be told from it"),
+    "an extractor trained on the text": mark("a finder of details trained on it"),
+    "map of texts": mark("the map of texts"),
+}  # a name that is missing here, of a saved job or another program, is shown as it is
