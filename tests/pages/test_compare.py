@@ -285,9 +285,7 @@ def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
 
     table = compare({"r-1": rows(0.85, 60), "r-2": rows(0.65, 600)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
-    assert (
-        "better on none, worse on none of 0 (1 more moves with the number" in sentence
-    )
+    assert "better on none, worse on none of 0 (1 more moves with the number" in sentence
     assert compare_table.outcome("better", 400) == "▲ better, at 400 texts"
     assert compare_table.outcome("other size", 0) == "– no number of texts in common"
 
@@ -321,7 +319,8 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert list(table["Run"]) == [2, 1]  # newest first
     assert set(table["Proof"]) == {"nothing proven"}
     assert all(
-        re.fullmatch(r"(\d+ (leaks?|cannot tell|not above chance|too few to tell)(, )?)+", said) for said in table["Leaks"]
+        re.fullmatch(r"(\d+ (leaks?|cannot tell|not above chance|too few to tell)(, )?)+", said)
+        for said in table["Leaks"]
     )
     for said in table["Uses"]:
         assert re.fullmatch(r"(\d+ (suited|with care|not suited|not known)(, )?)+", said)

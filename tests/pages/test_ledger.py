@@ -194,9 +194,9 @@ def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
 
 
 def test_beside_an_epsilon_stands_the_certainty_that_it_allows():
-    assert ledger_since.sure(4.0) == "at most 86%", "10% at e^4 times the odds"
-    assert ledger_since.sure(30.0) == "more than 99%"
-    assert ledger_since.beside(4.0) == "10% → at most 86%"
+    assert ledger_since.sure(4.0) == "at most 85.9%", "10% at e^4 times the odds"
+    assert ledger_since.sure(30.0) == "more than 99.9%"
+    assert ledger_since.beside(4.0) == "10% → at most 85.9%"
     assert ledger_since.beside(None) is None
     assert ledger_since.beside(0.0) is None
 

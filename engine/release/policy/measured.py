@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.sentence import Sentence
 from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.facts import AGAIN, EXAMINE, Chosen, GateFacts, finite
@@ -114,7 +115,7 @@ def _at_equal_sizes(rule: Rule, findings: Sequence[Finding]) -> str:
 def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same.
 
-    What Privacy leads with on the same stands first; where that is no more than chance gives, the number is not marked.
+    Where Privacy leads with a comparison to chance on the same, that stands here and decides whether it is marked.
     """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
     shown = show(rule.finding, value)
@@ -134,6 +135,8 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
         outcome = f"Measured: {shown}{f' ({title[:1].lower()}{title[1:]})' if title else ''}."
     if rule.high_from is None or value < rule.high_from:
         return _line(rule, value, True, outcome)
+    if lead is not None and (lead.level == "chance" or lead.nothing):
+        return _line(rule, value, True, f"{outcome} {_judged(lead)}")
     outcome += f" That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
     return replace(_line(rule, value, True, outcome), high=True)
 

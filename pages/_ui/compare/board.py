@@ -51,7 +51,9 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
     )  # fmt: skip
-    st.caption(plain(f"{figure.takeaway} {figure.caveat} One privacy and one utility number never tell the whole story."))
+    st.caption(
+        plain(f"{figure.takeaway} {figure.caveat} One privacy and one utility number never tell the whole story.")
+    )
     left_out = len(runs) - sum(len(trace.customdata) for trace in figure.plot.data if trace.customdata is not None)
     if left_out:
         st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "

@@ -183,6 +183,7 @@ def fewest_leaks(
     Args:
         names: run id -> how it is called here. judged: its sentences of Privacy. uses_of: its uses.
     """
+
     def count(run: str, level: str) -> int:
         return sum(one.level == level for one in judged[run])
 
