@@ -223,7 +223,8 @@ def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visi
     app.session_state["ledger.lines.open"] = str(first["seq"])
     app.run()
     assert str(first["sentence"])[:20] in words(app.container(key="ledger.lines.full"), "markdown")
-    assert "Records released" in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "**Details**" in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "Records released" not in words(app.container(key="ledger.audit.full"), "markdown"), "its row says so"
     assert "Chained hash" not in words(app.container(key="ledger.audit.full"), "markdown")
     assert "Chained hash: " in next(str(code.value) for code in app.code), "digests are folded"
     assert any(str(one.value).endswith("what is missing here is of the workspace itself.") for one in app.caption)

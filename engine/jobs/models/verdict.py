@@ -24,7 +24,7 @@ USES = {
     "read five of its texts first.",
 }
 
-IN_SHORT = {"builtin": "trying out", "plain": "training it here", "instruct": "writing by request"}
+IN_SHORT = {"builtin": "trying out", "plain": "training it here", "instruct": "rewriting and imitating"}
 """The same as `USES`, for a cell of a table."""
 
 

@@ -68,7 +68,8 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             note="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
-            under="" if view.unbounded or view.unknown_since is not None or view.remaining_epsilon <= 0
+            under=""
+            if view.unbounded or view.unknown_since is not None or view.remaining_epsilon <= 0
             else f"{share(1.0 - view.share, 0)} of the limit is free",
         )
     if not view.unbounded:
