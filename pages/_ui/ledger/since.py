@@ -68,7 +68,7 @@ def _amount(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 
 
 def sure(epsilon: float) -> str:
-    """Return how sure, but for δ, who was 10% sure may become under ε, rounded up to 0.1%; certainty is never claimed."""
+    """Return how sure, but for δ, who was 10% sure may become under ε, rounded up; certainty is never claimed."""
     after = math.ceil(1000 * posterior(BEFORE, epsilon) - 1e-6) / 10
     return f"at most {after:.1f}%" if after <= 99.9 else "more than 99.9%"
 

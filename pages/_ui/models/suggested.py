@@ -9,11 +9,10 @@ import streamlit as st
 
 import engine
 from engine import LANGUAGE_NAMES
-from pages._ui.language import tr
 from pages._ui.models import hub as models_hub
 from pages._ui.models.chosen import choose
 from pages._ui.models.language import size
-from pages._ui.plan.words import CARDS
+from pages._ui.plan.words import names
 from pages._ui.texts import count_of, number, plain
 
 KEY, WAY = "models.suggested", "models.suggested.way"
@@ -65,7 +64,8 @@ def card(
     """Draw an open model that is not here, with what it needs and the two ways to get it."""
     offer = one.offer
     served, lacking = workspace.hub.serves(offer)
-    others = ", ".join(tr(CARDS[one].name) if one in CARDS else one for one in lacking)
+    called = names()
+    others = ", ".join(called.get(one, one) for one in lacking)
     with st.container(border=True, key=f"{KEY}.card"):
         st.markdown(f"**{plain(offer.hub)}** · {plain(offer.why)}")
         st.markdown(

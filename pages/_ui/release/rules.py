@@ -19,7 +19,7 @@ from pages._ui.navigation import go
 from pages._ui.parts.progress import running_job
 from pages._ui.release import waivers as release_waivers
 from pages._ui.release.policy import WAIT
-from pages._ui.texts import plain
+from pages._ui.texts import decimal, plain
 
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
 STATES = {
@@ -175,17 +175,28 @@ def _short(line: engine.RuleVerdict) -> str:
     measure = MEASURES.get(line.finding)
     if line.passed is not False or measure is None or None in (line.value, line.threshold) or END not in line.sentence:
         return ""
-    above = line.finding.endswith("_excess") or " above " in line.reference
+    value, limit = _amount(line.finding, float(line.value or 0.0)), _amount(line.finding, float(line.threshold or 0.0))
     said = {
-        "value": show_measure(line.finding, float(line.value or 0.0)),
-        "limit": show_measure(line.finding, float(line.threshold or 0.0)),
+        "value": tr("just over {limit}", limit=limit) if value == limit else value,
+        "limit": limit,
         "measure": f"“{plain(measure.title.removesuffix(': more than chance'))}”",
     }
-    if FEW in line.remedy and above:
-        return tr("Too few set aside to show it: {measure} could be {value} above chance, {limit} is allowed.", **said)
-    if above:
-        return tr("{measure} could be {value} above chance, {limit} is allowed.", **said)
-    return tr("{measure} could be {value}, {limit} is allowed.", **said)
+    few = FEW in line.remedy
+    if line.finding.endswith("_excess"):
+        short = tr("{measure} could be up to {value} above chance; {limit} allowed.", **said)
+    elif " above " in line.reference:
+        short = tr("{measure} could be up to {value} above that of what was set aside; {limit} allowed.", **said)
+    else:
+        return tr("{measure} could be up to {value}; {limit} allowed.", **said)
+    return tr("Too few were set aside to tell: {sentence}", sentence=short) if few else short
+
+
+def _amount(finding: str, value: float) -> str:
+    """Return a number of a rule; a share, or a difference of two, in points of a hundred."""
+    measure = MEASURES.get(finding)
+    if measure is None or measure.scale != "share":
+        return show_measure(finding, value)
+    return tr("{n} points", n=decimal(100 * value, 1))
 
 
 def _way(line: engine.RuleVerdict, short: str) -> str:

@@ -56,7 +56,7 @@ def draw(workspace: engine.Workspace) -> None:
     rows = {name: row for name, row in rows.items() if set(row.values()) != {NOT_ASKED}}
     titles = [policy.title for policy in policies]
     lines = [["Rule", *(plain(title) for title in titles)], [":--"] * (1 + len(titles))]
-    lines += [["**For whom**", *(plain(for_whom(policy)) for policy in policies)]]
+    lines += [["**For**", *(plain(for_whom(policy)) for policy in policies)]]
     lines += [[name, *(row.get(title, NOT_ASKED) for title in titles)] for name, row in rows.items()]
     with st.container(key="settings.policies.table"):
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
