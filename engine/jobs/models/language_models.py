@@ -5,6 +5,7 @@ Privacy posture: nothing in this process speaks to a server or opens a model; th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -139,9 +139,10 @@ def _lines(
     workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
     """Draw rules; what would help several of them alike stands once, below the last of these."""
-    last = {line.remedy: place for place, line in enumerate(lines) if line.passed is not True}
-    for place, line in enumerate(lines):
-        _line(workspace, line, policy, run, helped=last.get(line.remedy, place) != place)
+    ways = [_way(line, _short(line)) for line in lines]
+    last = {way: place for place, (line, way) in enumerate(zip(lines, ways, strict=True)) if line.passed is not True}
+    for place, (line, way) in enumerate(zip(lines, ways, strict=True)):
+        _line(workspace, line, policy, run, helped=last.get(way, place) != place)
 
 
 def _waiting(
