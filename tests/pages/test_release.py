@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import engine
 from engine import GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
+from pages._ui.release import rules as release_rules
 from pages._ui.release import together
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
@@ -83,9 +86,11 @@ def test_check_list_says_what_would_help(seeded, visit):
     helps = [line for line in shown.split("\n") if "What would help: " in line]
     assert helps
     assert len(helps) == len(set(helps)), "what helps several rules stands once"
-    assert {plain(line.remedy) for line in open_rules if line.remedy != GATE_EXAMINE} <= {
-        line.partition("What would help: ")[2].rstrip("]") for line in helps
-    }
+    assert {
+        plain(release_rules._way(line, release_rules._short(line)))
+        for line in open_rules
+        if line.remedy != GATE_EXAMINE
+    } <= {line.partition("What would help: ")[2].rstrip("]") for line in helps}
     assert "not met" in shown
     assert app.text_input(key="release.second")
     assert app.button(key="release.build").disabled

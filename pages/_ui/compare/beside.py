@@ -39,14 +39,12 @@ def draw(
     called = {names[run]: findings[run] for run in runs}
     titles = ("Privacy", "Use")
     drawn_first = [beside(called, shared(called, known)) for known in (PRIVACY, UTILITY)]
-    for column, title, figure in zip(st.columns(2), titles, drawn_first, strict=True):
+    for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):
         column.subheader(title, anchor=False)
-        column.markdown(plain(figure.takeaway))
-    for column, title, figure in zip(st.columns(2), titles, drawn_first, strict=True):  # both begin at one height
-        column.plotly_chart(
-            figure.plot, key=f"compare.beside.{title}", alt=figure.alt, config={"displayModeBar": False}
-        )
-    for caveat in dict.fromkeys(figure.caveat for figure in drawn_first):
+        column.markdown(plain(first.takeaway))
+    for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):  # both begin at one height
+        column.plotly_chart(first.plot, key=f"compare.beside.{title}", alt=first.alt, config={"displayModeBar": False})
+    for caveat in dict.fromkeys(first.caveat for first in drawn_first):
         st.caption(plain(caveat))
     st.subheader("Any figure, on equal axes", anchor=False)
     which = st.selectbox(
