@@ -1,4 +1,4 @@
-"""Ledger and audit: the formal budget and what is left of it, every use and release, the audit log."""
+"""Ledger and audit: the privacy budget and what is left of it, every use and release, the audit log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 
 whole = corpus is None or scope == SCOPES[1]
-budget, uses, log = st.tabs(["Formal budget", "Uses and releases", "Audit log"], key="ledger.tabs")
+budget, uses, log = st.tabs(["Privacy budget", "Uses and releases", "Audit log"], key="ledger.tabs")
 if corpus is None or whole:
     with loading.waiting(loading.BOX):
         frame = ledger_events.events(workspace, None)

@@ -21,15 +21,12 @@ TRIED = (
     "and 0.55, and 0.78 where no private text was read."
 )
 
-st.title("Pools", anchor=False, help=meaning("pool", "prompt pack"))
+st.title("Pools", anchor=False, help=f"{meaning('pool', 'prompt pack')}\n\n{TRIED}")
 st.markdown(
-    "Use it when you may ask a large model elsewhere, but may not send it the private text. What it writes is chosen "
-    "here by the private records, under a proven bound. This page opens no connection; you carry the files."
-)
-st.caption(
-    "It helps where no model here writes this kind of text. The pool must hold text of the same kind; what it lacks "
-    "cannot be chosen.",
-    help=TRIED,
+    "For a large model elsewhere that may not see the private text: write prompts → have them answered there → load "
+    "the answers → let the private records choose among them, under a proven bound. This page opens no connection; "
+    "you carry the files. Not of use where a model here writes this kind of text, or where only text of another kind "
+    "can be had: what a pool lacks cannot be chosen."
 )
 corpus = current_corpus(workspace)
 view = pool_view.choose(workspace)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui import acting, states
+from pages._ui.current import choose_run
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
 from pages._ui.language import tr
+from pages._ui.navigation import go
 from pages._ui.parts import loading
 from pages._ui.release import assessment as release_assessment
 from pages._ui.release import bundle as release_bundle
@@ -35,6 +37,10 @@ elif run.examination_stale and not whole:  # where examining forbids a release, 
     states.stale(
         tr("The review changed after this run was examined. The gate stays closed until it is examined again.")
     )
+
+if run.stale and st.button(tr("Make it again"), icon=":material/replay:", key=f"release.remake.{run.id}"):
+    choose_run(run.id)
+    go("run")
 
 st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))
 policy = release_policy.choose(workspace, run)

@@ -27,7 +27,8 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 SHADE = "rgba(0,158,115,0.25)"  # of real text
 BAND = {"thickness": 12, "width": 0, "color": SHADE}
 MARGIN = 1.08  # room beside the longest bar
-WIDTH = 44  # characters of a title in half a page
+WIDTH = 48  # characters of a title in half a page
+CHANCE = "more than chance"
 
 
 def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most: int = MOST) -> list[str]:
@@ -72,7 +73,8 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
             text=_titled(name, cut.get(name)), row=row, col=1, x=0, y=1, xref="x domain", yref="y domain",
             xanchor="left", yanchor="bottom", showarrow=False, align="left", font={"size": 13},
         )  # fmt: skip
-        plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 4}, row=row, col=1)
+        read = f"{CHANCE}; {MEASURES[name].direction}" if _above(name) else MEASURES[name].direction
+        plot.update_xaxes(title={"text": read, "standoff": 4}, row=row, col=1)
         if MEASURES[name].scale == "share":
             excess = name.endswith("_excess")  # of one unit: one scale for all of them
             coarse = (widest if excess else reach[name]) >= COARSE
@@ -135,8 +137,13 @@ def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence
 
 def _titled(name: str, texts: int | None) -> str:
     """Return a measure's title, broken where it is long, with the number of texts where it is not each run's own."""
-    title = MEASURES[name].title + ("" if texts is None else f", at {texts:,} texts")
+    title = MEASURES[name].title.removesuffix(f": {CHANCE}") + ("" if texts is None else f", at {texts:,} texts")
     return "<br>".join(textwrap.wrap(title, WIDTH))
+
+
+def _above(name: str) -> bool:
+    """Return whether a measure's title says that it is a difference to chance: in a panel its axis says so."""
+    return MEASURES[name].title.endswith(f": {CHANCE}")
 
 
 def _leaks(found: Finding | None) -> bool:

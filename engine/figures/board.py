@@ -333,8 +333,9 @@ def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
                        annotation_text="chance")  # fmt: skip
     if real:
         middle = sorted(real)[len(real) // 2]
-        plot.add_vline(x=middle, line={"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]},
-                       annotation_text="real against real", annotation_position="top right")  # fmt: skip
+        line = {"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]}
+        plot.add_vline(x=middle, line=line)
+        plot.add_scatter(x=[None], y=[None], mode="lines", line=line, name="real against real")  # named in the legend
 
 
 def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[str]) -> str:

@@ -212,7 +212,7 @@ class TestLedger:
             "all have a certainty"
         )
         assert all(metric.delta for metric in app.metric), "cards of one height"
-        assert "**What is left:** who is 10% sure" in words(app, "markdown")
+        assert "**Left:** a further run may claim ε = 10. Someone who is 10% sure" in words(app, "markdown")
         assert not app.warning
         assert "does not bring budget back" in words(app, "markdown")
 

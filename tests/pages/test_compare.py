@@ -15,6 +15,7 @@ import engine
 from engine.dp.guarantee import Guarantee
 from engine.examine.compare import compare
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.sentence import Sentence
 from engine.examine.measures import MEASURES
 from engine.store.database.schema import runs
 from pages._ui.compare import board as compare_board
@@ -46,11 +47,11 @@ def test_full(seeded, visit):
     table = pd.concat(frame.value for frame in app.dataframe)
     assert {"A", "B"} <= set(table.columns), "a run's name would be cut in a narrow window"
     column = "B against A"
-    copies = table[table["Finding"] == "Records with an eight-word copy against the whole training part"]
+    copies = table[table["Finding"] == "Records with an eight-word copy (whole training part)"]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
     clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
     assert all(said.startswith(("▲ better", "▼ worse")) for frame in clear for said in frame[column])
-    assert {"Records with an eight-word copy against the whole training part"} <= set(
+    assert {"Records with an eight-word copy (whole training part)"} <= set(
         clear[0]["Finding"]
     )  # what tells them apart comes first
     excess = [name.endswith("more than chance") for name in clear[0]["Finding"]]
@@ -229,7 +230,7 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
 
     table = compare({"r-1": rows(0.5), "r-2": rows(0.1)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
-    assert "Privacy: better on 1, worse on 0, cannot tell on 0 of the 1 measured in both" in sentence
+    assert "Privacy: better on 1, worse on none of 1" in sentence
 
     def page() -> None:
         import streamlit as st
@@ -245,6 +246,38 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
     assert "Left out: 1 row that" in words(app, "caption")
 
 
+def test_the_board_says_first_which_run_shows_the_fewest_leaks_and_suits_the_most_uses():
+    def said(*levels: str) -> list[Sentence]:
+        return [Sentence(level, level, "", "") for level in levels]  # type: ignore[arg-type]
+
+    def use(mark: str, size: int = 60, least: int = 0) -> engine.Use:
+        return engine.Use("Teaching", mark, "", "readable", None, size, least)  # type: ignore[arg-type]
+
+    names = {"r-1": "1 · One", "r-2": "2 · Two"}
+    judged = {"r-1": said("leak", "leak", "slight"), "r-2": said("unsure", "chance", "chance")}
+    uses = {"r-1": [use("unknown", 60, 100)], "r-2": [use("cross"), use("unknown", 60, 900)]}
+    assert compare_overview.fewest_leaks(names, judged, uses) == (
+        "Fewest leaks found: 2 · Two (none, cannot tell on 1), but it suits no use that could be judged."
+    )
+    assert compare_overview.most_uses(names, uses) == (
+        "Most uses: not yet known. 60 texts are too few, about 100 are needed."
+    )
+    judged["r-2"] = said("unknown", "unknown", "unknown")  # what was not measured is not a run without leaks
+    uses["r-1"] = [use("tick"), use("warning")]
+    assert compare_overview.fewest_leaks(names, judged, uses) == (
+        "Fewest leaks found: 1 · One (2 leaks, 1 slight leak)."
+    )
+    assert compare_overview.most_uses(names, uses) == "Most uses: 1 · One (1 suited, 1 with care)."
+
+
+def test_a_value_of_a_line_has_three_digits_behind_the_point():
+    assert [compare_table.brief("kid", value) for value in (0.000978, -0.00891, -0.0001, 36.52)] == [
+        "0.001", "−0.009", "0.000", "36.5",
+    ]  # fmt: skip
+    assert compare_table.brief("pipp", 0.0005) == "under 0.1%"
+    assert compare_table.brief("kid", float("nan")) == "–"
+
+
 def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
     def rows(value: float, texts: int) -> list[Finding]:
         return [Finding("js_2gram", value, value - 0.01, value + 0.01, 100, "train", "divergence", "lower is better",
@@ -252,9 +285,7 @@ def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
 
     table = compare({"r-1": rows(0.85, 60), "r-2": rows(0.65, 600)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
-    assert (
-        "better on 0, worse on 0, cannot tell on 0 of the 0 measured in both (1 more moves with the number" in sentence
-    )
+    assert "better on none, worse on none of 0 (1 more moves with the number" in sentence
     assert compare_table.outcome("better", 400) == "▲ better, at 400 texts"
     assert compare_table.outcome("other size", 0) == "– no number of texts in common"
 
@@ -288,7 +319,8 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert list(table["Run"]) == [2, 1]  # newest first
     assert set(table["Proof"]) == {"nothing proven"}
     assert all(
-        re.fullmatch(r"(\d+ (leaks?|cannot tell|not above chance( \(few\))?)(, )?)+", said) for said in table["Leaks"]
+        re.fullmatch(r"(\d+ (leaks?|cannot tell|not above chance|too few to tell)(, )?)+", said)
+        for said in table["Leaks"]
     )
     for said in table["Uses"]:
         assert re.fullmatch(r"(\d+ (suited|with care|not suited|not known)(, )?)+", said)

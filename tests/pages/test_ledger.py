@@ -194,9 +194,9 @@ def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
 
 
 def test_beside_an_epsilon_stands_the_certainty_that_it_allows():
-    assert ledger_since.sure(4.0) == "at most 86%", "10% at e^4 times the odds"
-    assert ledger_since.sure(30.0) == "more than 99%"
-    assert ledger_since.beside(4.0) == "10% → at most 86%"
+    assert ledger_since.sure(4.0) == "at most 85.9%", "10% at e^4 times the odds"
+    assert ledger_since.sure(30.0) == "more than 99.9%"
+    assert ledger_since.beside(4.0) == "10% → at most 85.9%"
     assert ledger_since.beside(None) is None
     assert ledger_since.beside(0.0) is None
 
@@ -223,7 +223,8 @@ def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visi
     app.session_state["ledger.lines.open"] = str(first["seq"])
     app.run()
     assert str(first["sentence"])[:20] in words(app.container(key="ledger.lines.full"), "markdown")
-    assert "Records released" in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "**Details**" in words(app.container(key="ledger.audit.full"), "markdown")
+    assert "Records released" not in words(app.container(key="ledger.audit.full"), "markdown"), "its row says so"
     assert "Chained hash" not in words(app.container(key="ledger.audit.full"), "markdown")
     assert "Chained hash: " in next(str(code.value) for code in app.code), "digests are folded"
     assert any(str(one.value).endswith("what is missing here is of the workspace itself.") for one in app.caption)

@@ -12,7 +12,7 @@ from pages._ui.ledger.left import little, what_is_left
 from pages._ui.parts import wrapped
 
 NAN = float("nan")
-SURE = "who is 10% sure that a person is in the data may become"
+SURE = "Someone who is 10% sure that a person is in the data could then become"
 RUN, OTHER = "r-abcdefghjk", "r-bcdefghjkm"
 
 
@@ -89,10 +89,14 @@ def test_missing_numbers_are_spoken_of_where_some_are_missing():
 @pytest.mark.parametrize(
     ("share", "remaining", "begins", "amber"),
     [
-        (0.0, 10.0, f"**What is left:** {SURE} more than 99% sure", False),
-        (0.5, 4.0, f"**What is left:** {SURE} at most 86% sure", False),
+        (0.0, 10.0, f"**Left:** a further run may claim ε = 10. {SURE} more than 99.9% sure", False),
+        (0.5, 4.0, f"**Left:** a further run may claim ε = 4. {SURE} at most 85.9% sure", False),
         # 0.1 e^0.334 / (0.9 + 0.1 e^0.334) = 0.1343
-        (0.995, 0.334, f"**Almost nothing is left:** {SURE} at most 14% sure", True),
+        (
+            0.995, 0.334,
+            f"**Almost nothing is left:** a further run may claim ε = 0.334. {SURE} at most 13.5% sure",
+            True,
+        ),
         (1.0, 0.0, "**Nothing is left.** No further run", True),
         (0.7, 0.0, "**Nothing is left.** No further run", True),  # a first run by its own exact accounting
     ],

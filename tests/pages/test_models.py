@@ -9,6 +9,7 @@ import pytest
 
 from engine.jobs.models.built_in import BuiltInModel, check_files, header
 from pages._ui.models import cards as models_cards
+from pages._ui.plan.words import names
 
 
 def words(app, *kinds: str) -> str:
@@ -36,7 +37,7 @@ def test_a_verdict_says_what_for_in_which_language_and_with_which_methods(empty,
     workspace = open_workspace(empty)
     info, specs = workspace.models.info("builtin"), [method.spec for method in methods()]
     workspace.close()
-    said = verdict(info, specs)
+    said = verdict(info, specs, names())
     assert said in words(app, "markdown")
     assert "English text alone" in said
     needing = [spec for spec in specs if "generator" in spec.needs]

@@ -37,18 +37,20 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     table = next(frame.value for frame in app.dataframe if texts in frame.value)
     assert len(table) == 1 + 10
     assert table["Model"][0] == "Built-in, for trying out"
-    uses = dict(zip(table["Model"], table["Good enough for"], strict=True))
+    called = [here.partition(" · ")[0] for here in table["Model"]]
+    uses = dict(zip(called, table["Good enough for"], strict=True))
     assert uses["Built-in, for trying out"] == "trying out"
     assert uses["SmolLM2-135M"] == "training it here"  # follows no instructions
-    assert uses["Qwen2.5-0.5B-Instruct"] == "writing by request"
+    assert uses["Qwen2.5-0.5B-Instruct"] == "rewriting and imitating"
     large = table["Memory"].str.endswith("too large")
     assert large.any()
     assert set(table[large][texts]) == {"–"}, "no time for what cannot run here"
-    assert set(table[large]["Good enough for"]) == {"a larger machine"}
+    assert set(table[large]["Good enough for"]) == {"too large here"}
     assert "–" not in set(table[~large][texts][1:])
     assert "The largest one that suits it is **SmolLM2-1.7B-Instruct**" in told, "as the column calls it"
-    told_of = {here.partition(" · ")[2] for here in table["On this machine"]}
-    assert told_of >= {"largest that fits", "a first try"}
+    told_of = {here.partition(" · ")[2] for here in table["Model"]}
+    assert told_of >= {"largest that fits", "first try"}
+    assert {"yes, built in", "no"} == set(table["On this machine"])
     assert "apache-2.0" in set(table["Licence"])
     assert app.container(key="models.card.builtin").markdown  # the first row is open until another one is chosen
     assert app.button(key="models.suggested.look.best").label == "Look at SmolLM2-1.7B-Instruct, the largest that suits"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import engine
 from engine import GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
+from pages._ui.release import rules as release_rules
 from pages._ui.release import together
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
@@ -83,9 +86,11 @@ def test_check_list_says_what_would_help(seeded, visit):
     helps = [line for line in shown.split("\n") if "What would help: " in line]
     assert helps
     assert len(helps) == len(set(helps)), "what helps several rules stands once"
-    assert {plain(line.remedy) for line in open_rules if line.remedy != GATE_EXAMINE} <= {
-        line.partition("What would help: ")[2].rstrip("]") for line in helps
-    }
+    assert {
+        plain(release_rules._way(line, release_rules._short(line)))
+        for line in open_rules
+        if line.remedy != GATE_EXAMINE
+    } <= {line.partition("What would help: ")[2].rstrip("]") for line in helps}
     assert "not met" in shown
     assert app.text_input(key="release.second")
     assert app.button(key="release.build").disabled
@@ -440,6 +445,24 @@ def test_a_policy_the_run_cannot_meet_is_said_first_and_approving_is_not_the_nex
     other = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "exploratory"})
     assert decision(other, "approved").proto.type == "primary"
     assert "whatever you approve" not in texts(other)
+
+
+@pytest.mark.parametrize(
+    ("finding", "reference", "value", "threshold", "remedy", "said"),
+    [
+        ("pipp_excess", "holdout", 0.159, 0.05, "who were set aside, and 32 are too few. Load more.",
+         "Too few were set aside to tell: “Records with a private entity” could be up to 15.9 points above chance; "
+         "5.0 points allowed."),
+        ("pipp_direct", "train above holdout", 0.314, 0.1, "Plan one.", "up to 31.4 points above that of what was set"),
+        ("pipp_excess", "holdout", 0.0501, 0.05, "Plan one.", "up to just over 5.0 points above chance"),
+    ],
+)  # fmt: skip
+def test_a_limit_is_said_in_one_line_with_the_measure_it_goes_by(finding, reference, value, threshold, remedy, said):
+    words = f"A rule. Value, upper end of its 95% interval: {value}; at most {threshold} is allowed."
+    line = engine.RuleVerdict("one", "Title", finding, reference, threshold, value, False, words, remedy)
+    assert said in release_rules._short(line)
+    assert not release_rules._short(replace(line, passed=None)), "what is not known is said in the rule's own words"
+    assert not release_rules._short(replace(line, sentence="There is no interval."))
 
 
 def test_the_policy_is_that_of_the_readers_on_plan_and_what_is_chosen_here_is_kept(seeded, visit):

@@ -261,7 +261,7 @@ def test_what_privacy_counts_stands_before_what_the_rule_goes_by() -> None:
         ((-0.02, -0.07, 0.04), False),  # Privacy says: none seen
         ((-0.02, -0.04, 0.01), False),  # no more than chance
         ((0.10, 0.05, 0.15), True),  # a leak
-        ((0.02, -0.1, 0.25), True),  # too few to tell
+        ((0.02, -0.1, 0.25), False),  # too few to tell: said, and no warning
     ],
 )
 def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_that_does(excess, high) -> None:
@@ -279,10 +279,14 @@ def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_t
     found, verdict = line("exploratory", "identifiers-measured", rows)
     brief = privacy_verdict(rows)[0].brief
     assert "a private value in 14.0% of records against 16.0% by chance (of equally many records on either" in brief
-    assert f"Measured: {brief.partition(': ')[2]} This rule goes by 50.0% against all that was used" in found.sentence
+    assert "Measured: a private value in 14.0% of records against 16.0% by chance. " in found.sentence
+    assert found.sentence.endswith("This policy sets no limit.")
+    assert "50.0%" not in found.sentence, "two numbers, and no third one"
     assert (found.value, found.passed, verdict.passed) == (0.5, True, True)
     assert found.high is high
-    assert ("no more than chance" in found.sentence) is not high
+    told = "more than chance gives" if high else "cannot be told" if excess[2] > 0.2 else "no more than chance"
+    assert told in found.sentence
+    assert ("no more than chance" in found.sentence) is (told == "no more than chance")
 
 
 def test_a_number_that_two_counts_share_is_said_once() -> None:

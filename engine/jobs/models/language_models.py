@@ -5,6 +5,7 @@ Privacy posture: nothing in this process speaks to a server or opens a model; th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -286,12 +287,12 @@ class Models:
         state = waiting.state if waiting is not None else "done" if result is not None else "none"
         return {"state": state, "result": result}
 
-    def verdict(self, model: str) -> str:
+    def verdict(self, model: str, names: Mapping[str, str] | None = None) -> str:
         """Return in one line what a model is good enough for; see `engine.jobs.models.verdict`."""
         from engine.jobs.models.verdict import verdict
         from engine.methods import methods
 
-        return verdict(self.info(model), [method.spec for method in methods()])
+        return verdict(self.info(model), [method.spec for method in methods()], names)
 
     def blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
         """Return why a method cannot run with a model on a corpus."""

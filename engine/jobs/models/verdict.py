@@ -6,7 +6,7 @@ language that it was trained on. What a maker says of languages is not held, so 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.models.catalogue import lacks
@@ -24,20 +24,21 @@ USES = {
     "read five of its texts first.",
 }
 
-IN_SHORT = {"builtin": "trying out", "plain": "training it here", "instruct": "writing by request"}
+IN_SHORT = {"builtin": "trying out", "plain": "training it here", "instruct": "rewriting and imitating"}
 """The same as `USES`, for a cell of a table."""
 
 
-def verdict(info: ModelInfo, specs: Sequence[MethodSpec]) -> str:
+def verdict(info: ModelInfo, specs: Sequence[MethodSpec], names: Mapping[str, str] | None = None) -> str:
     """Return the line: what for, in which language as far as that is known, and with how many of the methods.
 
     Args:
-        info: the model. specs: of all methods; those that need no model do not count.
+        info: the model. specs: of all methods; those that need no model do not count. names: id -> what a method is
+            called to readers, its title where there is none.
     """
     if info.problem:
         return "Good for nothing until its files are put right."
     writing = [spec for spec in specs if "generator" in spec.needs]
     fit = [spec for spec in writing if not lacks(info, spec.title, spec.needs)]
-    missing = [spec.title for spec in writing if spec not in fit]
+    missing = [(names or {}).get(spec.id, spec.title) for spec in writing if spec not in fit]
     rest = f", not with {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}" if missing else ""
     return f"{USES[info.prompts]} Works with {len(fit)} of the {len(writing)} methods that need a model{rest}."

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.sentence import Sentence
 from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
 from engine.release.policy.facts import AGAIN, EXAMINE, Chosen, GateFacts, finite
@@ -114,16 +115,17 @@ def _at_equal_sizes(rule: Rule, findings: Sequence[Finding]) -> str:
 def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same.
 
-    What Privacy leads with on the same stands first; where that is no more than chance gives, the number is not marked.
+    Where Privacy leads with a comparison to chance on the same, that stands here and decides whether it is marked.
     """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
     shown = show(rule.finding, value)
     lead = leading(findings, rule.finding, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
     first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
     if lead is not None and lead.brief and lead.level != "unknown":
-        brief = lead.brief.partition(": ")[2].rstrip(".")
-        shared = ", with what many people share too" if lead.finding != rule.finding else ""
-        outcome = f"Measured: {brief}. This rule goes by {shown} against all that was used{shared}."
+        outcome = f"Measured: {lead.brief.partition(': ')[2].partition(' (')[0].rstrip('.')}. {_judged(lead)}"
+        line = _line(rule, value, True, outcome)
+        above = lead.level in ("leak", "slight")
+        return replace(line, high=above and rule.high_from is not None and value >= rule.high_from)
     elif first is not None and finite(first.value) and show(first.name, first.value) != shown:
         outcome = (
             f"Measured: {show(first.name, first.value)} as Privacy counts, and {shown} with what many people share, "
@@ -134,9 +136,18 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
     if rule.high_from is None or value < rule.high_from:
         return _line(rule, value, True, outcome)
     if lead is not None and (lead.level == "chance" or lead.nothing):
-        return _line(rule, value, True, f"{outcome} That is no more than chance gives.")
+        return _line(rule, value, True, f"{outcome} {_judged(lead)}")
     outcome += f" That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
     return replace(_line(rule, value, True, outcome), high=True)
+
+
+def _judged(lead: Sentence) -> str:
+    """Return whether what Privacy leads with is more than chance gives, of a rule without a limit."""
+    if lead.level in ("leak", "slight"):
+        return "That is more than chance gives. This policy sets no limit."
+    if lead.level == "chance" or lead.nothing:
+        return "That is no more than chance gives. This policy sets no limit."
+    return "Whether that is more than chance gives cannot be told. This policy sets no limit."
 
 
 def _why(main: Finding, other: Finding | None) -> str:

@@ -68,7 +68,8 @@ class Claim:
 def cause_of(rule: Rule, findings: Sequence[Finding]) -> Cause:
     """Return why a number breaks a limit.
 
-    `few`: what was measured, at equal sizes at least, is within the limit, and its interval is not. `unequal`: the
+    `few`: what was measured, at equal sizes at least, is within the limit or may be chance, and its interval reaches
+    beyond the limit. `unequal`: the
     larger training part is met more often than the smaller holdout, and clearly within the limit at equal sizes. Else
     `measured`.
     """
@@ -78,6 +79,8 @@ def cause_of(rule: Rule, findings: Sequence[Finding]) -> Cause:
     other = _of(findings, rule.finding, rule.above) if rule.above else None
     if rule.above and other is None:
         return "measured"
+    if main.name.endswith("_excess") and main.low is not None and main.low <= 0.0:
+        return "few" if rule.uses == "interval end" else "measured"  # chance is not excluded
     if main.value - (other.value if other else 0.0) <= limit:
         compared = bool(rule.above) or main.reference == "holdout"
         return "few" if rule.uses == "interval end" and compared else "measured"

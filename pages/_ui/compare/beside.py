@@ -9,7 +9,6 @@ import streamlit as st
 
 import engine
 from engine import Finding
-from pages._ui.examined import figure as examined_figure
 from pages._ui.texts import plain
 
 if TYPE_CHECKING:
@@ -38,10 +37,15 @@ def draw(
     from engine.figures.beside import PRIVACY, UTILITY, beside, shared
 
     called = {names[run]: findings[run] for run in runs}
-    for column, title, known in zip(st.columns(2), ("Privacy", "Use"), (PRIVACY, UTILITY), strict=True):
-        with column:
-            st.subheader(title, anchor=False)
-            examined_figure.draw(beside(called, shared(called, known)), key=f"compare.beside.{title}")
+    titles = ("Privacy", "Use")
+    drawn_first = [beside(called, shared(called, known)) for known in (PRIVACY, UTILITY)]
+    for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):
+        column.subheader(title, anchor=False)
+        column.markdown(plain(first.takeaway))
+    for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):  # both begin at one height
+        column.plotly_chart(first.plot, key=f"compare.beside.{title}", alt=first.alt, config={"displayModeBar": False})
+    for caveat in dict.fromkeys(first.caveat for first in drawn_first):
+        st.caption(plain(caveat))
     st.subheader("Any figure, on equal axes", anchor=False)
     which = st.selectbox(
         "Figure", list(FIGURES), key="compare.figure", format_func=FIGURES.__getitem__, persist_state="session",

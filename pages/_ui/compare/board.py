@@ -44,7 +44,6 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
         return
     numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
-    st.markdown(plain(figure.takeaway))
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     called_by = {run_id: f"{one.number} · {one.title}" for run_id, one in numbers.items()}
     overview.draw_leaks(called_by, runs, findings, attacks)
@@ -52,8 +51,10 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
     )  # fmt: skip
-    st.caption(plain(f"{figure.caveat} One privacy and one utility number never tell the whole story."))
-    left_out = len(runs) - sum(len(trace.customdata) for trace in figure.plot.data)
+    st.caption(
+        plain(f"{figure.takeaway} {figure.caveat} One privacy and one utility number never tell the whole story.")
+    )
+    left_out = len(runs) - sum(len(trace.customdata) for trace in figure.plot.data if trace.customdata is not None)
     if left_out:
         st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "
                    "not drawn; the table below holds all.")  # fmt: skip

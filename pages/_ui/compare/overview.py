@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, headline, privacy_verdict, use_table
+from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 4
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
-FEW = f"{LEVELS['chance'][1]} (few)"  # in a narrow column, for what Privacy says in full
+FEW = "too few to tell"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
@@ -60,9 +60,11 @@ def draw(
             {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(workspace, runs[one])} | row
             for one, row in zip(order, rows, strict=True)
         ]
+    frame = pd.DataFrame(rows)
     event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
-        height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
+        frame, hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
+        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100}),
+        alt="Every examined run with its promise, leaks and use",
         column_config={
             "Run": st.column_config.NumberColumn(width=40),
             "Method": st.column_config.TextColumn(width=100),
@@ -76,8 +78,8 @@ def draw(
             ),
             "Leaks": st.column_config.TextColumn(
                 width=85,
-                help="Of the sentences on the Privacy page, by the words there; “few”: not above chance, in so few "
-                "records that a leak is not excluded",
+                help="Of the sentences on the Privacy page, by the words there; “too few to tell”: not above chance, "
+                "in so few records that a leak is not excluded",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
                 group.capitalize(), width=95, alignment="right",
@@ -155,16 +157,78 @@ def draw_leaks(
     Args:
         names: run id -> how it is called here. attacks: each run's table of attacks.
     """
+    judged = {
+        run_id: privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
+        for run_id in names
+    }
+    uses_of = {run_id: use_table(findings[run_id]) for run_id in names}
+    for line in (fewest_leaks(names, judged, uses_of), most_uses(names, uses_of)):
+        lead, rest = line.split(": ", 1)
+        st.markdown(f"**{lead}:** {plain(rest)}")
     said = []
     for run_id, name in names.items():
-        found = privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
+        found = judged[run_id]
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
         leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "none"
-        said.append(f"{name}: {leaked}. {headline(use_table(findings[run_id]))}")
-    st.markdown(
-        "Leaks found, as Privacy says, and uses, as Utility does:\n" + "\n".join(f"- {plain(one)}" for one in said)
-    )
+        said.append(f"{name}: {leaked}. {headline(uses_of[run_id])}")
+    st.markdown("Run by run:\n" + "\n".join(f"- {plain(one)}" for one in said))
+
+
+def fewest_leaks(
+    names: Mapping[str, str], judged: Mapping[str, Sequence[Sentence]], uses_of: Mapping[str, Sequence[Use]]
+) -> str:
+    """Return which runs show the fewest leaks of those of which most is known, and whether they suit any use.
+
+    Args:
+        names: run id -> how it is called here. judged: its sentences of Privacy. uses_of: its uses.
+    """
+
+    def count(run: str, level: str) -> int:
+        return sum(one.level == level for one in judged[run])
+
+    unknown = min(count(run, "unknown") for run in names)
+    known = [run for run in names if count(run, "unknown") == unknown]
+    least = min((count(run, "leak"), count(run, "slight")) for run in known)
+    best = [run for run in known if (count(run, "leak"), count(run, "slight")) == least]
+    found = [count_of(n, word) for n, word in zip(least, ("leak", "slight leak"), strict=True) if n] or ["none"]
+    if len(best) == len(names) > 1:
+        return f"Fewest leaks found: as many in every run ({', '.join(found)})."
+    unsure = max(count(run, "unsure") for run in best)
+    if unsure:
+        found.append(f"cannot tell on {unsure}" if len(best) == 1 else f"cannot tell on up to {unsure}")
+    said = f"Fewest leaks found: {_listed([names[run] for run in best])} ({', '.join(found)})"
+    marks = {use.mark for run in best for use in uses_of[run]}
+    if not marks & {"tick", "warning"}:
+        it = "it suits" if len(best) == 1 else "they suit"
+        said += f", but {it} no use that could be judged" if "unknown" in marks else f", but {it} no use"
+    return f"{said}."
+
+
+def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) -> str:
+    """Return which runs suit the most uses, or why that is not known.
+
+    Args:
+        names: run id -> how it is called here. uses_of: its uses with their marks.
+    """
+    suited = {run: [sum(use.mark == mark for use in uses_of[run]) for mark in ("tick", "warning")] for run in names}
+    most = max(suited.values())
+    if any(most):
+        best = [names[run] for run in names if suited[run] == most]
+        counts = [f"{n} {SUITED[mark]}" for n, mark in zip(most, ("tick", "warning"), strict=True) if n]
+        return f"Most uses: {_listed(best)} ({', '.join(counts)})."
+    open_ = [use for run in names for use in uses_of[run] if use.mark == "unknown"]
+    if not open_:
+        return "Most uses: no run suits any."
+    short = [use for use in open_ if use.size is not None and use.counted == "texts" and use.least > use.size]
+    if not short:
+        return "Most uses: not yet known; Utility says why."
+    near = min(short, key=lambda use: use.least)
+    return f"Most uses: not yet known. {near.size:,} texts are too few, about {near.least:,} are needed."
+
+
+def _listed(called: Sequence[str]) -> str:
+    return " and ".join(called) if len(called) < 3 else f"{', '.join(called[:-1])} and {called[-1]}"
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:

@@ -20,10 +20,11 @@ OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "can
             "": ""}  # fmt: skip
 CLEAR = ("better", "worse")
 EXCESS = "_excess"
-NAN = float("nan")
 HARM = ("copies", "values", "people", "members")  # topics of privacy, what harms most first
+# Of a finding's name, in the table of a line a row; below it the row is told in full.
+SHORTER = {"against the whole training part": "(whole training part)", "recognised at 1%": "at 1%"}
 SEEN = 13  # rows that are seen at once of those that tell runs apart
-FINDING, NARROW = 400, 265  # pixels of a finding's name: whole in one line, and where four runs stand beside it
+FINDING, NARROW = 410, 265  # pixels of a finding's name: whole in one line, and where four runs stand beside it
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -48,10 +49,10 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
             unlike = int(counts.get("other embedder", 0))
             chance = int(counts.get("chance", 0))
             measured = len(outcome) - int(counts.get("not measured", 0)) - sized - unlike - chance
-            said = (
-                f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
-                f"cannot tell on {unsure} of the {measured} measured in both"
-            )
+            better, worse = (int(counts.get(word, 0)) for word in CLEAR)
+            said = f"{group}: better on {better or 'none'}, worse on {worse or 'none'} of {measured}"
+            if unsure:
+                said += f", the other {unsure} cannot be told" if better or worse else ", they cannot be told"
             if sized:
                 said += (
                     f" ({sized} more {'moves' if sized == 1 else 'move'} with the number of texts, and the runs have "
@@ -136,16 +137,20 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
     short = frame.copy()
     first, *others = names
     letter = names[first][0]
-    for run, name in names.items():
-        short[name[0]] = [cell(row["name"], row[f"{run} value"], NAN, NAN) for _, row in found.iterrows()]
     against = [f"{names[run][0]} against {letter}" for run in others]
+    for run, name in names.items():
+        short[name[0]] = [brief(row["name"], row[f"{run} value"]) for _, row in found.iterrows()]
+    for column in against:
+        short[column] = short[column].str.split(",").str[0]  # at how many texts is told below
+    for long, less in SHORTER.items():
+        short["Finding"] = short["Finding"].str.replace(long, less)
     st.markdown(f"**{count_of(len(found), 'measure')} that {'tells' if len(found) == 1 else 'tell'} them apart**: "
                 + ", ".join(outcomes(found, names)) + ".")  # fmt: skip
     ids = [f"{name} {reference}" for name, reference in zip(found["name"], found["reference"], strict=True)]
     at = rows.chosen(
         short, key=f"compare.apart.{group}", ids=ids, wraps=("Finding",),
         widths={"Finding": FINDING if len(names) < 4 else NARROW,
-                **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 150)},
+                **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 120)},
         right=[name[0] for name in names.values()], most=SEEN,
         alt=f"{group.capitalize()}: what tells the chosen runs apart; a row is shown in full below",
     )  # fmt: skip
@@ -248,6 +253,17 @@ def cell(name: str, value: float, low: float, high: float) -> str:
     if too_wide(name, low, high):
         return f"cannot be compared ({show_measure(name, low)} to {show_measure(name, high)})"
     return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
+
+
+def brief(name: str, value: float) -> str:
+    """Return a value alone, with three digits behind the point at most, or a dash where the run has none."""
+    if value != value:
+        return "–"
+    measure = MEASURES.get(name)
+    if (measure is not None and measure.scale == "share") or abs(value) >= 1:
+        return show_measure(name, value)
+    rounded = round(value, 3) + 0.0  # no −0
+    return f"{rounded:.3f}".replace("-", "−")
 
 
 def outcome(word: str, texts: int) -> str:

@@ -1,4 +1,4 @@
-"""The formal budget of the people behind a corpus: limit, what is left, what-if, and what each run claimed.
+"""The privacy budget of the people behind a corpus: limit, what is left, what-if, and what each run claimed.
 
 Nothing here holds record text: ledger lines are public parameters, counts and ids.
 """
@@ -68,11 +68,14 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
             note="Text without a proof left: no total holds for these people any more. A run keeps its own statement."
             if view.unbounded
             else "The most that a further run may claim, at the limit's δ. Losses add up to less than their sum.",
+            under=""
+            if view.unbounded or view.unknown_since is not None or view.remaining_epsilon <= 0
+            else f"{share(1.0 - view.share, 0)} of the limit is free",
         )
     if not view.unbounded:
         st.caption(
-            "Beside each ε: how sure somebody may become that a person is in the data, who was 10% sure before; "
-            "what δ allows comes on top."
+            "Under an ε: how sure somebody may become that a person is in the data, who was 10% sure before; what δ "
+            "allows comes on top."
         )
     else:  # runs are admitted as before, and what they claim is no total for these people
         st.caption(

@@ -218,16 +218,17 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
             widths=AUDIT, wraps=("Who", "What", "About"), most=ledger_lines.SEEN,
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
-        said = {name: whole[name].iloc[at] for name in ("What", "About", "Details", "Who")}
-        rows.in_full(said, key="ledger.audit")
+        pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
+        said = {name: str(whole[name].iloc[at]) for name in ("About", "Details")}
+        if said["Details"] or said["About"] != str(shown["About"].iloc[at]):  # else the row has said it all
+            rows.in_full(said, key="ledger.audit")
         with st.expander("Id and digests of this line", icon=":material/tag:", key="ledger.audit.digests"):
             st.code("\n".join(_digest_lines(whole.iloc[at])), language=None, wrap_lines=True)
-        pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
         if corpus_id is not None and workspace.audit.count() > total:
             st.caption(_missing(len(workspace.corpora.all())))
     st.caption(
-        "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "
-        "keeps ids; the names are those of today."
+        "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. "
+        "Names are shown as they are now; the log itself holds ids."
     )
 
 

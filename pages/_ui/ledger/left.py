@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import engine
 from pages._ui.ledger import since
 
@@ -17,8 +19,9 @@ def what_is_left(view: engine.LedgerView) -> str:
     """Return what the limit leaves for a further run, as how sure somebody may become by it, in a sentence."""
     if view.remaining_epsilon <= 0:
         return "**Nothing is left.** No further run with a guarantee fits under this limit."
-    head = "**Almost nothing is left:**" if little(view) else "**What is left:**"
+    head = "**Almost nothing is left:**" if little(view) else "**Left:**"
+    most = math.floor(1000 * view.remaining_epsilon) / 1000
     return (
-        f"{head} who is 10% sure that a person is in the data may become {since.sure(view.remaining_epsilon)} sure by "
-        "a further run."
+        f"{head} a further run may claim ε = {most:.3g}. Someone who is 10% sure that a person is in the data could "
+        f"then become {since.sure(view.remaining_epsilon)} sure."
     )

@@ -71,8 +71,8 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
         widths=WIDTHS, wraps=("What", "Run"), most=SEEN,
         alt="Lines of the ledger, latest first; a run is one row, and a row is shown in full below",
     )  # fmt: skip
-    rows.in_full(in_full(latest[begin + at], names), key="ledger.lines")
     pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "row"))
+    rows.in_full(in_full(latest[begin + at], names), key="ledger.lines")
     st.caption(ONE_ROW)
     if gaps(view.lines["seq"]):
         st.caption(GAPS)

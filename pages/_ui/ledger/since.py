@@ -69,8 +69,8 @@ def _amount(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 
 def sure(epsilon: float) -> str:
     """Return how sure, but for δ, who was 10% sure may become under ε, rounded up; certainty is never claimed."""
-    after = math.ceil(100 * posterior(BEFORE, epsilon) - 1e-6)
-    return f"at most {after}%" if after <= 99 else "more than 99%"
+    after = math.ceil(1000 * posterior(BEFORE, epsilon) - 1e-6) / 10
+    return f"at most {after:.1f}%" if after <= 99.9 else "more than 99.9%"
 
 
 def _enter(workspace: engine.Workspace, corpus_id: str, epsilon: float, delta: float) -> None:
@@ -90,7 +90,11 @@ def beside(epsilon: float | None) -> str | None:
     return f"10% → {sure(epsilon)}" if epsilon and epsilon > 0 else None
 
 
-def metric(label: str, value: str, epsilon: float | None, *, note: str) -> None:
-    """Draw an ε, written as `value`, with the certainty that it allows and a note as its help; None bounds nothing."""
-    allows = "bounds nothing" if epsilon is None else beside(epsilon) or "10% stays 10%"
+def metric(label: str, value: str, epsilon: float | None, *, note: str, under: str = "") -> None:
+    """Draw an ε, written as `value`, with the certainty that it allows and a note as its help; None bounds nothing.
+
+    Args:
+        under: what stands there instead of the certainty.
+    """
+    allows = under or ("bounds nothing" if epsilon is None else beside(epsilon) or "10% stays 10%")
     st.metric(label, value, allows, delta_color="off", delta_arrow="off", border=True, help=note)

@@ -12,6 +12,7 @@ import streamlit as st
 import engine
 from pages._ui.models import describe as models_describe
 from pages._ui.models import language as models_language
+from pages._ui.plan.words import names
 from pages._ui.texts import number, plain
 
 TITLES = {
@@ -56,7 +57,7 @@ def card(
             return
         st.markdown(f":material/{ICONS.get(model.kind, 'memory')}: **{plain(name)}** · {plain(model.use)}")
         if workspace is not None:
-            st.markdown(plain(workspace.models.verdict(model_id)))
+            st.markdown(plain(workspace.models.verdict(model_id, names())))
         else:
             with st.container(horizontal=True):
                 for word in CAPABILITIES.get(model.kind, ()):

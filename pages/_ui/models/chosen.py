@@ -15,12 +15,14 @@ def choose(model_id: str) -> None:
     st.session_state[CHOICE] = model_id
 
 
-def plan_with(model_id: str, *, usable: bool) -> None:
-    """Draw the button that leads to Plan with this model chosen."""
+def plan_with(model_id: str, *, barred: str) -> None:
+    """Draw the button that leads to Plan with this model chosen; `barred`: why it cannot be, empty where it can."""
     how = page_only("plan")
     how.setdefault("help", "Opens Plan with this model; methods that need none do without.")
-    if not usable:
-        how["disabled"] = True
+    if barred:
+        how |= {"disabled": True, "help": barred}
     if st.button("Use it in Plan", icon=":material/edit_note:", key=f"models.plan.{model_id}", **how):
         st.session_state[PLANNED] = model_id
         go("plan")
+    if barred:
+        st.caption(barred)

@@ -16,6 +16,7 @@ from engine import CAPABILITIES
 from pages._ui.current import corpus_names
 from pages._ui.language import mark
 from pages._ui.models import describe as models_describe
+from pages._ui.plan.words import names
 from pages._ui.states import act
 from pages._ui.texts import number, plain
 
@@ -54,7 +55,7 @@ def card(
             _precision(workspace, info)
             _remove(workspace, info)
             return
-        st.markdown(plain(workspace.models.verdict(info.id)))
+        st.markdown(plain(workspace.models.verdict(info.id, names())))
         if info.source:
             st.caption(f"Fetched from the hub with consent: {plain(info.source)}.")
         if info.saw:

@@ -12,6 +12,7 @@ from engine import LANGUAGE_NAMES
 from pages._ui.models import hub as models_hub
 from pages._ui.models.chosen import choose
 from pages._ui.models.language import size
+from pages._ui.plan.words import names
 from pages._ui.texts import count_of, number, plain
 
 KEY, WAY = "models.suggested", "models.suggested.way"
@@ -63,12 +64,14 @@ def card(
     """Draw an open model that is not here, with what it needs and the two ways to get it."""
     offer = one.offer
     served, lacking = workspace.hub.serves(offer)
+    called = names()
+    others = ", ".join(called.get(one, one) for one in lacking)
     with st.container(border=True, key=f"{KEY}.card"):
         st.markdown(f"**{plain(offer.hub)}** · {plain(offer.why)}")
         st.markdown(
             f"Takes {time(one, texts)} for {count_of(texts, 'text')} here (a rough estimate; the self-test measures). "
             f"Licence: {plain(offer.licence)}. {'Can' if one.trains else 'Cannot'} be tuned on this machine. "
-            f"Serves {count_of(len(served), 'method')}" + (f", all but {', '.join(lacking)}." if lacking else ".")
+            f"Serves {count_of(len(served), 'method')}" + (f", all but: {others}." if others else ".")
         )
         with st.container(horizontal=True):
             st.button(

@@ -35,12 +35,12 @@ class Row:
 
 
 COLUMNS = {
-    "Model": 152,
-    "Good enough for": 116,
-    "On this machine": 126,
-    "Memory": 114,
-    TIME: 66,
-    "Languages": 80,
+    "Model": 222,
+    "Good enough for": 140,
+    "On this machine": 92,
+    "Memory": 108,
+    TIME: 62,
+    "Languages": 66,
 }
 CELLS = (*COLUMNS, "Licence")  # the card below says it whole
 
@@ -65,7 +65,8 @@ def draw(
             models_suggested.card(workspace, offers[chosen], description, texts)
             return
         info = next(info for info in here if info.id == chosen)
-        to_plan = partial(plan_with, chosen, usable=corpus is not None and not info.problem)
+        barred = "Repair it first." if info.problem else "" if corpus is not None else "Load a corpus first."
+        to_plan = partial(plan_with, chosen, barred=barred)
         if chosen == BUILTIN:
             models_cards.card(BUILTIN, built_in, workspace, corpus, beside=to_plan)
         else:
@@ -101,19 +102,18 @@ def _table(rows: Sequence[Row], at: int, texts: int) -> None:
         alt="Language models here and suggested; a row shows its model below",
         column_config={
             heads[name]: st.column_config.TextColumn(
-                width=width, alignment="right" if name in ("Memory", TIME) else None,
-                help=HELP.get(name),
+                width=width, help=HELP.get(name),
             )
             for name, width in COLUMNS.items()
         },
     )  # fmt: skip
 
 
-NOT_HERE = "a larger machine"  # what a model is good enough for that this one cannot run
-SHORT = {"best": "largest that fits", "first": "a first try"}
+NOT_HERE = "too large here"  # what a model is good enough for that this one cannot run
+SHORT = {"best": "largest that fits", "first": "first try"}
 HELP = {
     "Good enough for": "“Training it here”: it follows no instructions, so a method trains it, or lets it write on. "
-    "“Writing by request”: it follows instructions; how well, five of its texts show",
+    "“Rewriting and imitating”: it follows instructions; how well, five of its texts show",
     "On this machine": "Whether it is on this machine, and how its last self-test ended",
     "Memory": "What its weights take, and whether this machine can run it",
     TIME: "About how long a run of so many texts would take while nothing else runs; the self-test measures",
@@ -152,8 +152,8 @@ def _offered(one: engine.Suggestion, texts: int) -> Row:
     """Return the line of an open model that could be fetched."""
     role, too_large = SHORT.get(one.role), one.verdict == "too large"
     return Row(one.offer.hub, (
-        models_suggested.short_name(one), NOT_HERE if too_large else MODEL_USES[one.offer.prompts],
-        f"no · {role}" if role else "no",
+        models_suggested.short_name(one) + (f" · {role}" if role else ""),
+        NOT_HERE if too_large else MODEL_USES[one.offer.prompts], "no",
         f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
         "–" if too_large else models_suggested.time(one, texts, short=True),
         _languages(one.offer.languages), one.offer.licence,

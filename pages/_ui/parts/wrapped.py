@@ -9,6 +9,7 @@ Record text never goes through `table`: it is Markdown, escaped or not.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 import pandas as pd
@@ -16,6 +17,7 @@ import streamlit as st
 
 from pages._ui.texts import plain
 
+LINES, WRAPPED = 3, 18  # lines of such a row, and the pixels of one more
 ROW, LINE = 64, 35  # pixels; above 60 a frame's cells wrap, and this shows three lines; below it they show one
 LETTER, EDGE = 5.3, 17  # pixels of a letter in a cell, about, and of what is left free at its two sides
 NO_BREAK = "\u00a0"  # a space at which no line ends
@@ -29,6 +31,19 @@ def row_height(frame: pd.DataFrame, widths: Mapping[str, int]) -> int:
     """
     cells = [(len(str(cell)), width) for name, width in widths.items() for cell in frame[name]]
     return ROW if any(LETTER * letters + EDGE > width for letters, width in cells) else LINE
+
+
+def whole(frame: pd.DataFrame, widths: Mapping[str, int]) -> int:
+    """Return how high a frame's rows stand, in pixels, so that no cell is cut: three lines, or as many as one needs.
+
+    Args:
+        widths: column -> pixels, as for `row_height`.
+    """
+    lines = [
+        len(textwrap.wrap(str(cell), max(1, int((width - EDGE) / LETTER))))
+        for name, width in widths.items() for cell in frame[name]
+    ]  # fmt: skip
+    return ROW + WRAPPED * max(0, max(lines, default=0) - LINES)
 
 
 def table(frame: pd.DataFrame, *, right: tuple[str, ...] = (), bold: str = "") -> None:

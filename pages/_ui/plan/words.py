@@ -194,6 +194,11 @@ def group_of(spec: engine.MethodSpec) -> str:
     return "heuristic" if spec.kind == "none" else spec.kind
 
 
+def names() -> dict[str, str]:
+    """Return what each method is called on its card, by id: the one name that every page says."""
+    return {method: tr(card.name) for method, card in CARDS.items()}
+
+
 def card_of(spec: engine.MethodSpec) -> Card:
     """Return the words of a method's card, also behind the filter; the specification's own where there are none."""
     known = CARDS.get(spec.id.removeprefix("filter:"))

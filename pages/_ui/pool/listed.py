@@ -20,15 +20,16 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
         job_progress(workspace, job.id, key="pool.checking")
     pools = workspace.pools.all()
     if not pools:
-        states.empty(
+        view.nothing(
             "No pool yet",
             "Write prompts and have them answered by any model anywhere, or bring in a public corpus of the same kind "
             "of text.",
+            [
+                ("Write prompts", view.PROMPTS, ":material/outbox:", "pool.none.prompts"),
+                ("Bring in a public corpus", view.POOLS, ":material/download:", "pool.none.bring"),
+            ],
             key="pool.none",
         )
-        with st.container(horizontal=True):
-            view.way("Write prompts", view.PROMPTS, icon=":material/outbox:", key="pool.none.prompts")
-            view.way("Bring in a public corpus", view.POOLS, icon=":material/download:", key="pool.none.bring")
         return
     for pool in pools:
         with st.container(border=True, key=f"pool.card.{pool.name}"):

@@ -21,6 +21,7 @@ from pages._ui.texts import count_of, number, plain, when
 KEY = "pool.pack"
 PUBLIC = "public words alone"
 SHOWN = 3
+LINES = 112  # pixels of a field of three lines
 SPREAD = {"even": "As many of each winner", "votes": "In proportion to noisy votes"}
 ASKED = {"vary": "A variation", "rephrase": "Other words, in a style", "cross": "One text from two winners"}
 
@@ -81,7 +82,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
 
 
 def _lines(label: str, name: str, example: str, given: str = "") -> list[str]:
-    found = st.text_area(label, value=given, key=f"{KEY}.{name}", height=90, placeholder=f"for example\n{example}")
+    found = st.text_area(label, value=given, key=f"{KEY}.{name}", height=LINES, placeholder=f"for example\n{example}")
     return [line.strip() for line in (found or "").splitlines() if line.strip()]
 
 
@@ -125,23 +126,33 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
     said = None if corpus is None else workspace.descriptions.get(corpus.id)
     own = corpus.id if corpus is not None else ""
     st.markdown("One word or phrase a line. Write down what is public knowledge; nothing here is taken from records.")
+    left, right = st.columns(2)  # a row of fields each, so that neighbours stand at one height
+    with left:
+        domain = _domain(workspace, corpus)
+    with right:
+        language = _language(workspace, corpus)
     left, right = st.columns(2)
     with left:
-        domain, language = _domain(workspace, corpus), _language(workspace, corpus)
-        topics = _lines("Topics", "topics", "falls at home\nside effects of a vaccine")
-        keywords = _lines("Key words (empty: a public list)", "keywords", "fever\nbruise")
-    with right:
         kind = st.text_input(
             "Kind of document", value=said.kind if said is not None else "", key=f"{KEY}.kind.{own}", max_chars=120,
             placeholder="for example: clinic letter",
         )  # fmt: skip
-        if corpus is not None and public:
-            _own_labels(workspace, corpus, public, f"labels.{own}")
-        labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered")
-        styles = _lines("Styles", "styles", "in short phrases\nin full sentences")
+    with right:
         one, other = st.columns(2)
         lengths = one.text_input("Lengths in words", value="60, 120", key=f"{KEY}.lengths")
         count = other.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
+    left, right = st.columns(2)
+    with left:
+        topics = _lines("Topics", "topics", "falls at home\nside effects of a vaccine")
+    with right:
+        keywords = _lines("Key words (empty: a public list)", "keywords", "fever\nbruise")
+    left, right = st.columns(2)
+    with left:
+        labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered")
+        if corpus is not None and public:
+            _own_labels(workspace, corpus, public, f"labels.{own}")
+    with right:
+        styles = _lines("Styles", "styles", "in short phrases\nin full sentences")
     sizes = [int(part) for part in str(lengths).replace(";", ",").split(",") if part.strip().isdigit()]
     return {
         "domain": domain, "language": language, "kind": str(kind or ""), "topics": topics, "keywords": keywords,

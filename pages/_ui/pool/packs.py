@@ -9,7 +9,6 @@ import streamlit as st
 
 import engine
 from engine import PACK_FORMATS, PACK_NEEDS_MODEL
-from pages._ui import states
 from pages._ui.pool import view
 from pages._ui.texts import count_of, plain, when
 
@@ -20,10 +19,10 @@ def draw(workspace: engine.Workspace) -> None:
     """Draw a box a pack, latest first."""
     packs = workspace.packs.all()
     if not packs:
-        states.empty(
-            "Nothing has left this machine", "No prompt pack was written in this workspace.", key="pool.left.none"
-        )
-        view.way("Write prompts", view.PROMPTS, icon=":material/outbox:", key="pool.left.none.prompts")
+        view.nothing(
+            "Nothing has left this machine", "No prompt pack was written in this workspace.",
+            [("Write prompts", view.PROMPTS, ":material/outbox:", "pool.left.none.prompts")], key="pool.left.none",
+        )  # fmt: skip
         return
     st.caption(
         "A pack stays here as it left; the audit log holds its checksum and a line for each file that was made. Packs "

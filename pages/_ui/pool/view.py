@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 import engine
@@ -47,9 +49,23 @@ def choose(workspace: engine.Workspace) -> str:
     return chosen
 
 
-def way(label: str, view: str, *, icon: str, key: str) -> None:
+def nothing(title: str, sentence: str, ways: Sequence[tuple[str, str, str, str]], *, key: str) -> None:
+    """Say in a box that there is nothing yet, with the ways on, the first of them as the next step.
+
+    Args:
+        ways: label, part to show, icon and key of each button.
+    """
+    with st.container(border=True, key=f"{key}.box"):
+        st.subheader(title, anchor=False)
+        st.markdown(sentence)
+        with st.container(horizontal=True):
+            for place, (label, view, icon, button) in enumerate(ways):
+                _way(label, view, icon=icon, key=button, primary=not place)
+
+
+def _way(label: str, view: str, *, icon: str, key: str, primary: bool) -> None:
     """Draw the button that shows another part."""
-    if st.button(label, icon=icon, key=key):
+    if st.button(label, icon=icon, key=key, type="primary" if primary else "secondary"):
         lead_on(view)
         st.rerun()
 

@@ -85,10 +85,7 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, r
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
     if policy.id == "exploratory":
-        return tr(
-            "Nobody has said on Plan who will receive the text, and what stands there at first is no answer: this "
-            "policy is for looking inside the team."
-        )
+        return tr("Nobody has said on Plan who receives the text, so the policy for looking inside the team is set.")
     return ""
 
 

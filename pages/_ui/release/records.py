@@ -29,6 +29,7 @@ STALE = mark(
     "This run is out of date. It must be made again, and then its own records are decided on: a decision here would "
     "not count there."
 )
+RISK = mark("0 to 1: how much this record's own findings stand out. Not a probability.")
 DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
     "pending": ":material/radio_button_unchecked:",
@@ -171,7 +172,7 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str], chosen: str | None) 
                 tr("Risk"),
                 format="%.2f",
                 width=50,
-                help=tr("0 to 1: how much this record's own findings stand out. Not a probability."),
+                help=tr(RISK),
             ),
             "Text": st.column_config.TextColumn(tr("Text"), width=TEXT),
         },
@@ -190,7 +191,10 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
     place = ids.index(record)
     risk = "" if pd.isna(row["risk"]) else f" · {tr('risk {risk}', risk=number(float(row['risk'])))}"
     label = "" if pd.isna(row["label"]) else f" · {plain(row['label'])}"
-    st.markdown(f"{ICONS[row['approval']]} **{sentence(tr(DECISIONS[row['approval']]))}**{risk}{label}")
+    st.markdown(
+        f"{ICONS[row['approval']]} **{sentence(tr(DECISIONS[row['approval']]))}**{risk}{label}",
+        help=tr(RISK) if risk else None,
+    )
     with st.container(border=True, height=370, key=f"release.text.{record}"):
         text = str(row["text"])
         highlight(

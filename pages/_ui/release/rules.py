@@ -11,7 +11,7 @@ from dataclasses import replace
 import streamlit as st
 
 import engine
-from engine import GATE_EXAMINE, out_of_reach
+from engine import GATE_EXAMINE, MEASURES, out_of_reach, show_measure
 from pages._ui.current import choose_run, run_label
 from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
@@ -19,7 +19,7 @@ from pages._ui.navigation import go
 from pages._ui.parts.progress import running_job
 from pages._ui.release import waivers as release_waivers
 from pages._ui.release.policy import WAIT
-from pages._ui.texts import plain
+from pages._ui.texts import decimal, plain
 
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
 STATES = {
@@ -28,6 +28,8 @@ STATES = {
     None: (":material/help:", mark("not known, counts as not met"), "orange"),
 }
 WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
+FEW = "too few."  # ends the remedy's sentence that too little was set aside to compare with
+END = "upper end of its 95% interval"  # in the sentence of a limit that goes by it
 HIGH = (":material/warning:", mark("measured, high"), "orange")
 
 
@@ -137,9 +139,10 @@ def _lines(
     workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
     """Draw rules; what would help several of them alike stands once, below the last of these."""
-    last = {line.remedy: place for place, line in enumerate(lines) if line.passed is not True}
-    for place, line in enumerate(lines):
-        _line(workspace, line, policy, run, helped=last.get(line.remedy, place) != place)
+    ways = [_way(line, _short(line)) for line in lines]
+    last = {way: place for place, (line, way) in enumerate(zip(lines, ways, strict=True)) if line.passed is not True}
+    for place, (line, way) in enumerate(zip(lines, ways, strict=True)):
+        _line(workspace, line, policy, run, helped=last.get(way, place) != place)
 
 
 def _waiting(
@@ -165,7 +168,42 @@ def _waiting(
         if not busy and examined_run.closes(workspace, run):
             st.caption(examined_run.closes(workspace, run))
         for line in lines:
-            _line(workspace, line, policy, run, helped=True)
+            _line(workspace, line, policy, run, helped=True, told=line.passed is None)
+
+
+def _short(line: engine.RuleVerdict) -> str:
+    """Return in one line what a limit was held against; the rule's own words where it is none of a measured number."""
+    measure = MEASURES.get(line.finding)
+    if line.passed is not False or measure is None or None in (line.value, line.threshold) or END not in line.sentence:
+        return ""
+    value, limit = _amount(line.finding, float(line.value or 0.0)), _amount(line.finding, float(line.threshold or 0.0))
+    said = {
+        "value": tr("just over {limit}", limit=limit) if value == limit else value,
+        "limit": limit,
+        "measure": f"“{plain(measure.title.removesuffix(': more than chance'))}”",
+    }
+    few = FEW in line.remedy
+    if line.finding.endswith("_excess"):
+        short = tr("{measure} could be up to {value} above chance; {limit} allowed.", **said)
+    elif " above " in line.reference:
+        short = tr("{measure} could be up to {value} above that of what was set aside; {limit} allowed.", **said)
+    else:
+        return tr("{measure} could be up to {value}; {limit} allowed.", **said)
+    return tr("Too few were set aside to tell: {sentence}", sentence=short) if few else short
+
+
+def _amount(finding: str, value: float) -> str:
+    """Return a number of a rule; a share, or a difference of two, in points of a hundred."""
+    measure = MEASURES.get(finding)
+    if measure is None or measure.scale != "share":
+        return show_measure(finding, value)
+    return tr("{n} points", n=decimal(100 * value, 1))
+
+
+def _way(line: engine.RuleVerdict, short: str) -> str:
+    """Return what would help, without the sentence that the line above has said already."""
+    before, few, after = line.remedy.partition(FEW)
+    return after.strip() if short and few and after.strip() and "compares with" in before else line.remedy
 
 
 def _line(
@@ -175,14 +213,24 @@ def _line(
     run: engine.RunSummary,
     *,
     helped: bool = False,
+    told: bool = False,
 ) -> None:
-    """Draw a rule and its state; what would help, but where that is said for several (`helped`)."""
+    """Draw a rule and its state, but where that is `told` above; what would help, but where it is said for several.
+
+    A limit of a measured number stands in one line, and in full behind its help sign.
+    """
     icon, word, colour = WAIVED if line.waived else HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
-        st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
-        st.caption(plain(line.sentence))
+        if told:
+            st.markdown(f"**{plain(line.title)}**")
+        else:
+            st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
+        short = _short(line)
+        st.caption(short or plain(line.sentence), help=plain(line.sentence) if short else None)
         if line.passed is True:
             return
         if not helped:
-            st.markdown(tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(line.remedy)))
+            st.markdown(
+                tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(_way(line, short)))
+            )
         release_waivers.draw(workspace, line, policy, run)

@@ -13,6 +13,7 @@ from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, count_of, plain
 
 ANY_GUARANTEE, NOT_ASKED = 4, "–"
+COVERED = "limited below"  # where a policy sets a limit on what another one only measures
 LIMITED = "internal"  # the first policy with limits: what its rules are called heads the rows
 SAMPLE = "How much was missed is known from a random sample"
 TITLES = {  # of lines about facts, as the gate calls them
@@ -49,9 +50,13 @@ def draw(workspace: engine.Workspace) -> None:
             title = heads[_measure(rule)]
             own = "" if rule.title == title else f" :small[:gray[“{plain(rule.title)}”]]"
             rows.setdefault(_head(title, looks_at(rule)), {})[policy.title] = f"{plain(_limit(rule))}{own}"
+    for policy in policies:
+        for title, measure in covered(policy, policies):
+            rows[_head(heads[title], measure)].setdefault(policy.title, COVERED)
     rows = {name: row for name, row in rows.items() if set(row.values()) != {NOT_ASKED}}
     titles = [policy.title for policy in policies]
     lines = [["Rule", *(plain(title) for title in titles)], [":--"] * (1 + len(titles))]
+    lines += [["**For**", *(plain(for_whom(policy)) for policy in policies)]]
     lines += [[name, *(row.get(title, NOT_ASKED) for title in titles)] for name, row in rows.items()]
     with st.container(key="settings.policies.table"):
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
@@ -63,6 +68,24 @@ def draw(workspace: engine.Workspace) -> None:
                 f"{waivers.longest_days} days: {plain('; '.join(_rules(policy, waivers.rules)))}."
             )
     _own(workspace)
+
+
+def for_whom(policy: engine.Policy) -> str:
+    """Return for whom a policy is, in the first sentence of its own."""
+    said = policy.sentence.split(". ")[0].rstrip(".").removeprefix("For ")
+    return said[:1].upper() + said[1:]
+
+
+def covered(policy: engine.Policy, policies: Sequence[engine.Policy]) -> list[tuple[str, str]]:
+    """Return the measure and what it looks at of each rule of others that only measures what this policy limits."""
+    own = {_measure(rule) for rule in policy.rules}
+    limited = {rule.finding.removesuffix("_excess") for rule in policy.rules if rule.threshold is not None}
+    return [
+        (_measure(rule), looks_at(rule))
+        for other in policies
+        for rule in other.rules
+        if rule.threshold is None and _measure(rule) not in own and rule.finding in limited
+    ]
 
 
 def _own(workspace: engine.Workspace) -> None:

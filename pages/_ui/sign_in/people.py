@@ -19,10 +19,12 @@ def draw(workspace: engine.Workspace) -> None:
     """Draw the list of people and their roles; who may change it gets the means."""
     members = workspace.people.all()
     if current() is None:
-        st.caption(
-            "One person uses this workspace: the account that the program runs as. For several, start it with "
-            "`--sign-in oidc` or `--sign-in proxy`, see README; roles can be given before."
-        )
+        st.markdown("**One person uses this workspace**: the account that the program runs as.")
+        with st.expander("To let several people use it", icon=":material/group_add:", key=f"{KEY}.several"):
+            st.markdown(
+                "Start the program with `--sign-in oidc` or `--sign-in proxy`; the README says how. Roles can be given "
+                "before."
+            )
     roles = [(role.capitalize(), f"{engine.ROLE_MEANING[role]}.") for role in engine.Role]
     wrapped.table(pd.DataFrame(roles, columns=["Role", "A person with it …"]), bold="Role")
     if members:
