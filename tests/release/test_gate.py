@@ -261,7 +261,8 @@ def test_what_privacy_counts_stands_before_what_the_rule_goes_by() -> None:
         ((-0.02, -0.07, 0.04), False),  # Privacy says: none seen
         ((-0.02, -0.04, 0.01), False),  # no more than chance
         ((0.10, 0.05, 0.15), True),  # a leak
-        ((0.02, -0.1, 0.25), False),  # too few to tell: said, and no warning
+        ((0.02, -0.1, 0.25), True),  # too few to tell, and more than was met by chance
+        ((-0.02, -0.15, 0.25), False),  # too few to tell, and less
     ],
 )
 def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_that_does(excess, high) -> None:
@@ -284,7 +285,7 @@ def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_t
     assert "50.0%" not in found.sentence, "two numbers, and no third one"
     assert (found.value, found.passed, verdict.passed) == (0.5, True, True)
     assert found.high is high
-    told = "more than chance gives" if high else "cannot be told" if excess[2] > 0.2 else "no more than chance"
+    told = "cannot be told" if excess[2] > 0.2 else "more than chance gives" if high else "no more than chance"
     assert told in found.sentence
     assert ("no more than chance" in found.sentence) is (told == "no more than chance")
 

@@ -115,7 +115,8 @@ def _at_equal_sizes(rule: Rule, findings: Sequence[Finding]) -> str:
 def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line of a rule without a limit: met, and marked where the number is high all the same.
 
-    Where Privacy leads with a comparison to chance on the same, that stands here and decides whether it is marked.
+    Where Privacy leads with a comparison to chance on the same, that stands here and decides whether it is marked: a
+    high number is, unless what was met is no more than chance gives, or less than was met by chance.
     """
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else ""
     shown = show(rule.finding, value)
@@ -124,9 +125,9 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
     if lead is not None and lead.brief and lead.level != "unknown":
         outcome = f"Measured: {lead.brief.partition(': ')[2].partition(' (')[0].rstrip('.')}. {_judged(lead)}"
         line = _line(rule, value, True, outcome)
-        above = lead.level in ("leak", "slight")
-        return replace(line, high=above and rule.high_from is not None and value >= rule.high_from)
-    elif first is not None and finite(first.value) and show(first.name, first.value) != shown:
+        high = rule.high_from is not None and value >= rule.high_from
+        return replace(line, high=high and _above(lead, findings))
+    if first is not None and finite(first.value) and show(first.name, first.value) != shown:
         outcome = (
             f"Measured: {show(first.name, first.value)} as Privacy counts, and {shown} with what many people share, "
             "which this rule goes by."
@@ -139,6 +140,16 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
         return _line(rule, value, True, f"{outcome} {_judged(lead)}")
     outcome += f" That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
     return replace(_line(rule, value, True, outcome), high=True)
+
+
+def _above(lead: Sentence, findings: Sequence[Finding]) -> bool:
+    """Return whether what Privacy leads with is more than chance, or may be and was met more often than chance is."""
+    if lead.level == "chance" or lead.nothing:
+        return False
+    difference = _find(findings, f"{lead.finding}_excess", "holdout")
+    if lead.level in ("leak", "slight") or difference is None or not finite(difference.value):
+        return True
+    return difference.value > 0.0
 
 
 def _judged(lead: Sentence) -> str:

@@ -69,9 +69,8 @@ def cause_of(rule: Rule, findings: Sequence[Finding]) -> Cause:
     """Return why a number breaks a limit.
 
     `few`: what was measured, at equal sizes at least, is within the limit or may be chance, and its interval reaches
-    beyond the limit. `unequal`: the
-    larger training part is met more often than the smaller holdout, and clearly within the limit at equal sizes. Else
-    `measured`.
+    beyond the limit. `unequal`: the larger training part is met more often than the smaller holdout, and clearly within
+    the limit at equal sizes. Else `measured`.
     """
     limit, main = rule.threshold, _of(findings, rule.finding, rule.reference)
     if limit is None or main is None or rule.comparator != "at most":
