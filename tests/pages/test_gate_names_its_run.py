@@ -22,7 +22,9 @@ def twins(small, add_run):
 
 
 def sidebar(app) -> str:
-    return "\n".join(str(line.value) for line in app.sidebar.markdown).replace("\u00a0", " ")  # a time stays on a line
+    """Return what the sidebar says, the lines under the gate as one: name, time, policy."""
+    said = "\n".join(str(line.value) for line in app.sidebar.markdown).replace("\u00a0", " ")  # a time stays on a line
+    return said.replace("]  \n:small[", " · ")
 
 
 def test_the_sidebar_names_it_as_the_pickers_do(twins, open_page):
@@ -30,7 +32,7 @@ def test_the_sidebar_names_it_as_the_pickers_do(twins, open_page):
     for run in made:
         called = run_label(workspace, workspace.runs.get(run))
         app = open_page("privacy", **{"_ui.run": run})
-        assert f"Run: {plain(called)}]" in sidebar(app)
+        assert f"Run: {plain(called)} · Policy" in sidebar(app)
         assert called in app.selectbox(key="privacy.run").options
     assert run_label(workspace, workspace.runs.get(made[1])).endswith("(2)")
 
@@ -52,4 +54,4 @@ def test_another_run_chosen_on_a_page_is_the_sidebars_at_once(twins, open_page, 
     app = open_page(page, **{"_ui.run": made[1]})
     app.selectbox(key=picker).set_value(made[0]).run()
     assert app.selectbox(key=picker).value == made[0]
-    assert plain(run_label(workspace, workspace.runs.get(made[0]))) + "]" in sidebar(app)
+    assert plain(run_label(workspace, workspace.runs.get(made[0]))) + " · Policy" in sidebar(app)

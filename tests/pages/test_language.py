@@ -42,7 +42,7 @@ class TestLoad:
             app.selectbox(key=next(s.key for s in app.selectbox if s.key.startswith("load.map.text"))).label == "Text"
         )
         assert left_in_english(app, allowed=(choice_of_person(app),)) == []
-        assert "Etwa **4** von 19 Personen. Das ist wenig:" in "\n".join(said(app))
+        assert "Etwa **4** von 19 Personen. Das ist zu wenig, um durch Messen" in "\n".join(said(app))
         app.button(key="load.import").click().run()
         assert not app.exception
         (corpus,) = workspace.corpora.all()

@@ -40,7 +40,7 @@ def test_an_examined_run_with_a_proof_is_told_that_proof_alone_takes_another_run
     assert said.startswith(
         "This rule compares with people who were set aside, and 19 beside 104 that were used are too few. "
     )
-    assert "each with ε = 4 drawn again (this run took 30% of the limit): (1) load the corpus again with more set" in said
+    assert "each with ε = 4 drawn again (this run took 30% of the limit): (1) load the corpus again with more" in said
     assert "make the run again, do not examine it, and release it whole under “Proof alone”" in said
     assert said.endswith("which is closed to this run since it was examined.")
     refused = evaluate(get_policy("proof"), UNEQUAL, replace(PROVEN, approved=100, rejected=0))

@@ -170,7 +170,7 @@ def draw_leaks(
         found = judged[run_id]
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
-        leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "none"
+        leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "no leak seen"
         said.append(f"{name}: {leaked}. {headline(uses_of[run_id])}")
     st.markdown("Run by run:\n" + "\n".join(f"- {plain(one)}" for one in said))
 
@@ -191,12 +191,12 @@ def fewest_leaks(
     known = [run for run in names if count(run, "unknown") == unknown]
     least = min((count(run, "leak"), count(run, "slight")) for run in known)
     best = [run for run in known if (count(run, "leak"), count(run, "slight")) == least]
-    found = [count_of(n, word) for n, word in zip(least, ("leak", "slight leak"), strict=True) if n] or ["none"]
+    found = [count_of(n, word) for n, word in zip(least, ("leak", "slight leak"), strict=True) if n] or ["none seen"]
     if len(best) == len(names) > 1:
         return f"Fewest leaks found: as many in every run ({', '.join(found)})."
     unsure = max(count(run, "unsure") for run in best)
     if unsure:
-        found.append(f"cannot tell on {unsure}" if len(best) == 1 else f"cannot tell on up to {unsure}")
+        found.append(f"{unsure} cannot be told" if len(best) == 1 else f"up to {unsure} cannot be told")
     said = f"Fewest leaks found: {_listed([names[run] for run in best])} ({', '.join(found)})"
     marks = {use.mark for run in best for use in uses_of[run]}
     if not marks & {"tick", "warning"}:
