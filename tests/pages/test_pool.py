@@ -95,7 +95,7 @@ def test_the_steps_are_numbered_and_the_last_one_leads_to_the_plan(small, open_p
 
 def test_what_was_measured_is_what_the_readme_says(empty, visit):
     app = visit("pool")
-    said = " ".join(one.help for one in app.caption if one.help)
+    said = str(app.title[0].proto.help)
     tables = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
     rows = tables[tables.index("| bioRxiv, n = 300 |") :].split("\n\n")[0].splitlines()
     assert "3,000 abstracts of arXiv" in rows[-1]
