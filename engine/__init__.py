@@ -173,6 +173,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "policy_for": ("engine.release.wizard", "policy_for"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "downward": ("engine.dp.upward", "downward"),
     "upward": ("engine.dp.upward", "upward"),
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
@@ -236,7 +237,7 @@ if TYPE_CHECKING:
     from engine.dp.groups import words as group_words
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import LIST_SHARE, Admission
-    from engine.dp.upward import upward
+    from engine.dp.upward import downward, upward
     from engine.errors import (
         DataError,
         NotAllowedError,

@@ -28,7 +28,7 @@ from typing import Literal
 from engine.dp import filter as privacy_filter
 from engine.dp.accounting.closed_form import check_delta, default_delta
 from engine.dp.events import Event, acting
-from engine.dp.upward import upward
+from engine.dp.upward import downward, upward
 from engine.errors import InternalError, UserError
 from engine.json_types import JSON
 
@@ -186,7 +186,7 @@ def admit_all(state: LedgerState, claims: Sequence[tuple[Sequence[Event], float,
             state = _with(state, run)
     if len(claims) > 1 and not last.whole:
         said = f"The {len(claims)} runs fit together. After them a further run may claim up to ε = "
-        last = replace(last, sentence=f"{said}{last.remaining_after:.3g} at δ = {upward(state.limit.delta)}.")
+        last = replace(last, sentence=f"{said}{downward(last.remaining_after)} at δ = {upward(state.limit.delta)}.")
     return replace(last, share_before=first.share_before, remaining_before=first.remaining_before)
 
 
@@ -322,7 +322,7 @@ def _welcome(first: bool, left: float, delta: float) -> str:
             "As the first run of this population it fits by its own claim, and uses the whole limit:"
             " no further run will fit."
         )
-    return f"The run fits. After it a further run may claim up to ε = {left:.3g} at δ = {upward(delta)}."
+    return f"The run fits. After it a further run may claim up to ε = {downward(left)} at δ = {upward(delta)}."
 
 
 def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
@@ -337,8 +337,8 @@ def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
             " say) may cost more than its own claim. Lower epsilon, or set another limit on the ledger page."
         )
     return (
-        f"{claim}, but of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon, or"
-        " set another limit on the ledger page."
+        f"{claim}, but of {limit} a further run may claim up to ε = {downward(left)} with Gaussian noise; lower"
+        " epsilon, or set another limit on the ledger page."
     )
 
 

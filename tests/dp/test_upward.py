@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.dp.accounting.closed_form import default_delta
-from engine.dp.upward import upward
+from engine.dp.upward import downward, upward
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,12 @@ def test_the_delta_of_a_claim_is_no_smaller_in_words(units):
         assert f"plus {upward(claim.delta)}" in claim.sentence
         assert float(upward(claim.delta)) >= claim.delta
         assert "ε = 3.33334" in claim.sentence
+
+
+def test_what_is_left_is_never_written_larger_than_it_is():
+    assert [downward(value) for value in (6.8279, 4.736, 10.0, 0.1 + 0.2, 0.0, 0.000123456)] == [
+        "6.82", "4.73", "10", "0.3", "0", "0.000123",
+    ]  # fmt: skip
+    for value in np.random.default_rng(3).lognormal(0.0, 3.0, 2_000):
+        assert value * 0.99 < float(downward(value)) <= value * (1 + 1e-12)
+        assert float(downward(value)) <= float(upward(value))

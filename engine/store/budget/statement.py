@@ -13,7 +13,7 @@ import pandas as pd
 
 from engine.dp.events import Event, acting
 from engine.dp.ledger import adjacency_of, units_of
-from engine.dp.upward import upward
+from engine.dp.upward import downward, upward
 from engine.store.budget.lines import Book, Line, LineBody, events_of
 
 UNIT = {"source": "person"}
@@ -67,7 +67,7 @@ def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
             "people behind this corpus."
         )
     drawn = _drawn(book, sums)
-    after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
+    after = f"a further run may claim up to ε = {downward(left)}" if left > 0 else "no further run fits"
     if book.unknown:
         after = "no run is admitted until a person enters what was spent since"
     elif book.state.asked:

@@ -128,7 +128,7 @@ def more_than_limit(view: engine.LedgerView) -> str:
         return ""
     return (
         f"ε does not add up like money: ε = {engine.upward(view.total_epsilon)} drawn and a further run of Gaussian "
-        f"noise with ε = {view.remaining_epsilon:.3g} lose at most ε = {view.limit_epsilon:g} at "
+        f"noise with ε = {engine.downward(view.remaining_epsilon)} lose at most ε = {view.limit_epsilon:g} at "
         f"δ = {view.limit_delta:g} together."
     )
 
@@ -158,7 +158,7 @@ def _lists(view: engine.LedgerView) -> str:
 def _left(view: engine.LedgerView) -> str:
     if view.remaining_epsilon <= 0:
         return "nothing"
-    return f"{'at most ' if view.unknown_since is not None else ''}{view.remaining_epsilon:.3g}"
+    return f"{'at most ' if view.unknown_since is not None else ''}{engine.downward(view.remaining_epsilon)}"
 
 
 def _limit_help(view: engine.LedgerView) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import engine
 from pages._ui.ledger import since
 
@@ -20,8 +18,7 @@ def what_is_left(view: engine.LedgerView) -> str:
     if view.remaining_epsilon <= 0:
         return "**Nothing is left.** No further run with a guarantee fits under this limit."
     head = "**Almost nothing is left:**" if little(view) else "**Left:**"
-    most = math.floor(1000 * view.remaining_epsilon) / 1000
     return (
-        f"{head} a further run may claim ε = {most:.3g}. Someone who is 10% sure that a person is in the data could "
-        f"then become {since.sure(view.remaining_epsilon)} sure."
+        f"{head} a further run may claim ε = {engine.downward(view.remaining_epsilon)}. Someone who is 10% sure that a "
+        f"person is in the data could then become {since.sure(view.remaining_epsilon)} sure."
     )
