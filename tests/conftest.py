@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests import compiled_sql, forked, postgres, slow_time
+from tests import compiled_sql, forked, postgres, same_keys, slow_time
 from tests.slow_time import pytest_terminal_summary  # noqa: F401  a hook of pytest's
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -180,6 +180,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note whose workers are started from here on; a process that the test spawns begins with this program."""
     slow_time.begin()
     sys.modules["__main__"] = MAIN
+    same_keys.KEYS.begin(item.path)
     WORKERS.path = item.path
     if os.name == "posix" and "engine.jobs.worker.launch" in sys.modules:
         WORKERS.launch()
