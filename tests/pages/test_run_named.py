@@ -193,8 +193,10 @@ def test_what_reads_badly_is_told_before_the_outputs():
     from pages._ui.runs.outputs import verdict
 
     found = [SimpleNamespace(name="readable", reference="none", value=0.25, n=60)]
+    noted = {}
     workspace = SimpleNamespace(
         examinations=SimpleNamespace(findings=lambda _: found),
+        runs=SimpleNamespace(diagnostics=lambda _: noted),
         plan=SimpleNamespace(methods=lambda: [SimpleNamespace(id="prompt", needs=("generator",))]),
     )
     run = SimpleNamespace(id="r-1", method="prompt", model="builtin", examined_at="2026-11-30T00:00:00Z")
@@ -204,6 +206,8 @@ def test_what_reads_badly_is_told_before_the_outputs():
     )
     run.model, run.examined_at = "folder:large", None
     assert verdict(workspace, run) == "", "nothing was measured, so nothing is claimed"
+    noted["readability"] = {"all": 54, "repetition": 6}
+    assert verdict(workspace, run).startswith("In 6 of 60 texts only repetition was judged")
 
 
 def test_a_policy_that_nobody_chose_is_not_called_chosen(small, open_page, add_run):

@@ -30,27 +30,35 @@ def ask(spec: engine.MethodSpec, *, key: str) -> dict[str, str]:
     return {} if chosen in (None, default) else {READABLE_FIELD: str(chosen)}
 
 
-def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Say how far a run's outputs could be judged, where words were not judged in all of them."""
+def told(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return how far a run's outputs could be judged when they were made, or nothing where words were in all."""
     noted = workspace.runs.diagnostics(run.id).get(READABLE_NOTED)
     if not isinstance(noted, dict):
-        return
-    total = sum(int(count) for count in noted.values())
+        return ""
+    texts = count_of(sum(int(count) for count in noted.values()), "text")
     partly, not_at_all = int(noted.get("repetition", 0)), int(noted.get("none", 0))
+    said = []
     if partly:
-        st.caption(
+        said.append(
             tr(
-                "Readability: in {partly} of {texts} only repetition was judged; they hold too few everyday English "
-                "words for the other rules.",
+                "In {partly} of {texts} only repetition was judged, since they hold too few everyday English words for "
+                "the other rules of readability.",
                 partly=number(partly),
-                texts=count_of(total, "text"),
+                texts=texts,
             )
         )
     if not_at_all:
-        st.caption(
+        said.append(
             tr(
-                "Readability: {not_at_all} of {texts} were not judged, since there are no rules for their script.",
+                "{not_at_all} of {texts} were not judged for readability, since there are no rules for their script.",
                 not_at_all=number(not_at_all),
-                texts=count_of(total, "text"),
+                texts=texts,
             )
         )
+    return " ".join(said)
+
+
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Say how far the outputs of a run at work could be judged."""
+    if said := told(workspace, run):
+        st.caption(said)

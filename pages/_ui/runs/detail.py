@@ -81,6 +81,8 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
         draw_job(workspace, job, key="run.live", samples=False, stops=True)
         run_budget.draw(workspace, run)
         _noted(workspace, run)
+        if may(engine.Right.REVEAL):
+            readable.draw(workspace, run)
     if not may(engine.Right.REVEAL):
         return
     with right:
@@ -92,7 +94,6 @@ def _noted(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the funnel, and what else a run noted; that is for whoever may see text."""
     _funnel(run)
     if may(engine.Right.REVEAL):
-        readable.draw(workspace, run)
         run_endpoint.draw(workspace, run)
 
 

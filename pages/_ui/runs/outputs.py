@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import engine
+from pages._ui.methods import readable
 from pages._ui.parts.pager import pager
 from pages._ui.plan.model import BUILTIN
 from pages._ui.texts import FILTERED, count_of, number
@@ -37,7 +38,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 
 def verdict(workspace: engine.Workspace, run: engine.RunSummary) -> str:
-    """Return how many texts of an examined run can be read, and what helps where a small model wrote them."""
+    """Return how many texts of a run can be read, as far as that was judged, and what helps where a small model wrote."""
     found = workspace.examinations.findings(run.id) if run.examined_at is not None else []
     ours = next((one for one in found if (one.name, one.reference) == ("readable", "none")), None)
     said = []
@@ -46,9 +47,10 @@ def verdict(workspace: engine.Workspace, run: engine.RunSummary) -> str:
             f"Readability: {number(round(ours.value * ours.n))} of {count_of(ours.n, 'text')} pass. The rules catch "
             "text that says nothing, not text that is poor."
         )
+    said.append(readable.told(workspace, run))
     if run.model == BUILTIN and _writes(workspace, run):
         said.append("The built-in model is for trying out; a larger one writes better (Models).")
-    return " ".join(said)
+    return " ".join(filter(None, said))
 
 
 def _writes(workspace: engine.Workspace, run: engine.RunSummary) -> bool:
