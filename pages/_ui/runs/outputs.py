@@ -38,7 +38,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 
 def verdict(workspace: engine.Workspace, run: engine.RunSummary) -> str:
-    """Return how many texts of a run can be read, as far as that was judged, and what helps where a small model wrote."""
+    """Return how many texts of a run can be read, as far as known, and what helps where a small model wrote them."""
     found = workspace.examinations.findings(run.id) if run.examined_at is not None else []
     ours = next((one for one in found if (one.name, one.reference) == ("readable", "none")), None)
     said = []
