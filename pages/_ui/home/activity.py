@@ -72,11 +72,7 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
-        told = f"{run_queue.told(job, runs)}{where}"
-        if job.state == "running":
-            _running(workspace, job.id, told)
-        else:
-            st.markdown(f":material/schedule: {told} · :small[waiting]")
+        _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
     for corpus in known[:CORPORA]:
         _asked(workspace, corpus)
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
@@ -96,9 +92,12 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
 
 
 @st.fragment(run_every="2s")
-def _running(workspace: engine.Workspace, job_id: str, told: str) -> None:
-    """Draw a job at work, how far it is and the way to stop it; run the page once when it ends."""
+def _job(workspace: engine.Workspace, job_id: str, told: str) -> None:
+    """Draw a job: that it waits, else how far it is and the way to stop it; run the page once when it ends."""
     job = still_running(workspace, job_id)
+    if job.state != "running":
+        st.markdown(f":material/schedule: {told} · :small[waiting]")
+        return
     with st.container(key=f"home.job.{job_id}", gap="xsmall"):
         st.markdown(f":material/progress_activity: {told}")
         bar(workspace, job, key="home.job")
