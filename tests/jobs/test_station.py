@@ -98,6 +98,18 @@ def test_claims_follow_the_order_of_a_lane(asleep, corpus):
     assert asleep.jobs.worker_status()["heavy"] == heavy.id
 
 
+def test_a_job_whose_worker_died_after_it_was_asked_to_stop_is_not_begun_again(asleep, corpus):
+    first, second = [asleep.jobs.synthesize(corpus.id, "slow", count=3) for _ in range(2)]
+    with asleep.session.db.write() as connection:
+        assert queue.claim(connection, "heavy").run_id == first
+    assert asleep.jobs.cancel(first)
+    assert asleep.runs.get(first).state == "running", "its worker is asked"
+    with asleep.session.db.write() as connection:
+        queue.recover(connection)
+        assert queue.claim(connection, "heavy").run_id == second
+    assert asleep.runs.get(first).state == "cancelled"
+
+
 def test_five_attempts_without_progress_fail_a_job(asleep, corpus):
     run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
     for _ in range(queue.MAX_ATTEMPTS):
