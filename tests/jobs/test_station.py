@@ -10,6 +10,7 @@ from engine.jobs.progress import Rate
 from engine.jobs.tasks.synthesize import added, training_records
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.worker import frames, sentence
+from engine.pii.detect.settings import DetectorSettings
 from engine.store import queue
 from tests.jobs.conftest import without_worker
 from tests.store.conftest import MAPPING, made_up
@@ -66,6 +67,21 @@ def test_unknown_ids_are_not_found(asleep, corpus):
 
 def test_a_second_detection_joins_the_one_that_waits(asleep, corpus):
     assert asleep.jobs.detect(corpus.id) == asleep.jobs.detect(corpus.id)
+
+
+def test_a_detection_by_other_settings_is_not_taken_for_the_one_that_is_asked_for(asleep, corpus):
+    job = asleep.jobs.detect(corpus.id)
+    other = DetectorSettings(preset="clinical")
+    asleep.review.set_detector_settings(corpus.id, other)
+    assert asleep.jobs.detect(corpus.id) == job, "one that was not begun is told the settings"
+    with asleep.session.db.write() as connection:
+        assert queue.claim(connection, "heavy").arguments["settings"] == other.to_json()
+    assert asleep.jobs.detect(corpus.id) == job
+    asleep.review.set_detector_settings(corpus.id, DetectorSettings())
+    with pytest.raises(UserError, match="by the settings from before"):
+        asleep.jobs.detect(corpus.id)
+    asleep.jobs.cancel(job)
+    assert asleep.jobs.detect(corpus.id) != job, "the one that stops does nothing more"
 
 
 def test_a_run_can_be_examined_only_when_it_is_made(asleep, corpus):
