@@ -75,15 +75,17 @@ class Jobs:
         self.runs, self.ledger, self.models = plan.runs, plan.ledger, plan.models
 
     def detect(self, corpus_id: str) -> str:
-        """Queue a detection and return its job id; an active one of this corpus is returned instead."""
-        settings = self.review.detector_settings(corpus_id).to_json()
+        """Queue a detection and return its job id; an active one of this corpus by the same settings instead.
+
+        Raises:
+            UserError: one by other settings is at work already.
+        """
+        asked: JSONObject = {"settings": self.review.detector_settings(corpus_id).to_json()}
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             active = queue.active_jobs(connection, corpus_id=corpus_id, kind="detect")
-            job_id = (
-                active[0]
-                if active
-                else queue.enqueue(connection, "detect", corpus_id=corpus_id, arguments={"settings": settings})
+            job_id = next((one for one in active if _joined(connection, one, asked)), None) or queue.enqueue(
+                connection, "detect", corpus_id=corpus_id, arguments=asked
             )
         self.session.wake()
         return job_id
@@ -412,6 +414,20 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _joined(connection: Connection, job_id: str, asked: JSONObject) -> bool:
+    """Say whether an active detection does what is asked for; one that was never begun is told to."""
+    row = _job_row(connection, job_id)
+    if row.cancel:
+        return False
+    if row.arguments != asked and (row.state == "running" or row.attempts):
+        raise UserError(
+            "Identifiers of this corpus are being looked for by the settings from before. Let that end, or cancel it; "
+            "then look again."
+        )
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(arguments=asked))
+    return True
 
 
 def _job_row(connection: Connection, job_id: str) -> JobRow:

@@ -91,6 +91,8 @@ def active_jobs(
 def claim(connection: Connection, lane: str, worker: str | None = None) -> JobRow | None:
     """Take the next queued job of a lane; one restarted too often without progress fails instead.
 
+    One whose worker died after it was asked to stop is not begun again: it ends as cancelled.
+
     Others may claim at the same moment: each gets another job, and none waits for another.
 
     Args:
@@ -106,6 +108,9 @@ def claim(connection: Connection, lane: str, worker: str | None = None) -> JobRo
         ).first()
         if row is None:
             return None
+        if row.cancel:
+            finish(connection, row.id, "cancelled")
+            continue
         if row.attempts >= MAX_ATTEMPTS:
             finish(connection, row.id, "failed", GIVEN_UP)
             continue

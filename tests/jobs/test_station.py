@@ -10,6 +10,7 @@ from engine.jobs.progress import Rate
 from engine.jobs.tasks.synthesize import added, training_records
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.worker import frames, sentence
+from engine.pii.detect.settings import DetectorSettings
 from engine.store import queue
 from tests.jobs.conftest import without_worker
 from tests.store.conftest import MAPPING, made_up
@@ -68,6 +69,21 @@ def test_a_second_detection_joins_the_one_that_waits(asleep, corpus):
     assert asleep.jobs.detect(corpus.id) == asleep.jobs.detect(corpus.id)
 
 
+def test_a_detection_by_other_settings_is_not_taken_for_the_one_that_is_asked_for(asleep, corpus):
+    job = asleep.jobs.detect(corpus.id)
+    other = DetectorSettings(preset="clinical")
+    asleep.review.set_detector_settings(corpus.id, other)
+    assert asleep.jobs.detect(corpus.id) == job, "one that was not begun is told the settings"
+    with asleep.session.db.write() as connection:
+        assert queue.claim(connection, "heavy").arguments["settings"] == other.to_json()
+    assert asleep.jobs.detect(corpus.id) == job
+    asleep.review.set_detector_settings(corpus.id, DetectorSettings())
+    with pytest.raises(UserError, match="by the settings from before"):
+        asleep.jobs.detect(corpus.id)
+    asleep.jobs.cancel(job)
+    assert asleep.jobs.detect(corpus.id) != job, "the one that stops does nothing more"
+
+
 def test_a_run_can_be_examined_only_when_it_is_made(asleep, corpus):
     run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
     with pytest.raises(UserError, match="still being made"):
@@ -96,6 +112,18 @@ def test_claims_follow_the_order_of_a_lane(asleep, corpus):
         assert queue.recover(connection) == [light.id, heavy.id]
         assert queue.claim(connection, "heavy").id == heavy.id
     assert asleep.jobs.worker_status()["heavy"] == heavy.id
+
+
+def test_a_job_whose_worker_died_after_it_was_asked_to_stop_is_not_begun_again(asleep, corpus):
+    first, second = [asleep.jobs.synthesize(corpus.id, "slow", count=3) for _ in range(2)]
+    with asleep.session.db.write() as connection:
+        assert queue.claim(connection, "heavy").run_id == first
+    assert asleep.jobs.cancel(first)
+    assert asleep.runs.get(first).state == "running", "its worker is asked"
+    with asleep.session.db.write() as connection:
+        queue.recover(connection)
+        assert queue.claim(connection, "heavy").run_id == second
+    assert asleep.runs.get(first).state == "cancelled"
 
 
 def test_five_attempts_without_progress_fail_a_job(asleep, corpus):

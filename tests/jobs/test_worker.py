@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import time
 
 import pytest
@@ -117,8 +119,6 @@ def test_deleting_the_corpus_stops_its_run(workspace, corpus):
 
 
 def test_there_is_one_worker(workspace, corpus):
-    import subprocess
-
     from engine.jobs.worker import launch
 
     workspace.jobs.ensure_worker()
@@ -129,6 +129,22 @@ def test_there_is_one_worker(workspace, corpus):
     second = subprocess.run(launch.worker_command(workspace.folder), timeout=60, capture_output=True, check=False)
     assert second.returncode == 0
     assert b"worker begins" not in second.stderr
+
+
+def test_a_worker_that_begins_is_not_told_by_the_heartbeat_of_the_one_before(workspace, corpus):
+    workspace.jobs.stop_worker()
+    beat = workspace.folder.worker_beat
+    beat.touch()
+    os.utime(beat, (0, 0))
+    program = (
+        "import sys; from engine.jobs.worker import launch, worker; "
+        "answers = lambda worker: print(launch.worker_status(worker.store.folder)['answering']); "
+        "worker.Worker.work = lambda self: (answers(self), self.leaving.set()); "
+        "worker.main(['--workspace', sys.argv[1]], dict)"
+    )
+    command = [sys.executable, "-c", program, str(workspace.folder.path)]
+    said = subprocess.run(command, timeout=60, capture_output=True, check=True, text=True)
+    assert said.stdout.split() == ["True"]
 
 
 def test_stopping_the_worker_leaves_its_job_to_the_next(workspace, corpus):

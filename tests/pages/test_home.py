@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import engine
+from pages._ui.home import activity
 from pages._ui.home.first_steps import BEGUN
 from pages._ui.runs.unexamined import CAUTION
 from pages._ui.texts import run_title
@@ -125,6 +128,16 @@ class TestFirstSteps:
         app = visit("home")
         assert app.button(key="home.step.go.review").label == "Review"
         assert any("waiting" in str(line.value) for line in app.markdown), "it stands under what is next"
+        seeded.open().jobs.cancel(job)
+
+    def test_a_job_that_begins_after_the_page_was_drawn_shows_its_bar(self, seeded, visit, monkeypatch):
+        job = seeded.open().jobs.examine(seeded.other)
+        monkeypatch.setattr(
+            activity, "still_running", lambda workspace, job_id: replace(workspace.jobs.get(job_id), state="running")
+        )
+        app = visit("home")
+        assert not any("waiting" in str(line.value) for line in app.markdown)
+        assert app.button(key=f"home.job.cancel.{job}")
         seeded.open().jobs.cancel(job)
 
 

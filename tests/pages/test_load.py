@@ -191,6 +191,15 @@ class TestProposals:
         assert corpus.cap == 6
         assert "cap declared public" not in set(workspace.audit.lines()["action"])
 
+    def test_a_cap_that_was_taken_from_one_column_does_not_stand_for_another(self, empty, visit):
+        app = self.loaded(visit)
+        self.tick(app).set_value(True).run()
+        assert self.cap(app).value == 7
+        self.box(app).set_value("age").run()
+        assert not app.exception
+        assert self.cap(app).value == 5, "the fixed number: nobody said that this column's may be public"
+        assert self.tick(app).value is False
+
     def test_the_text_stands_first_in_the_preview(self, empty, visit):
         app = self.loaded(visit)
         assert list(app.dataframe[0].value.columns) == ["note", "patient_nr", "age"]

@@ -98,9 +98,12 @@ class TestReview:
         button = app.button(key="review.set.proposed")
         assert button.label == "Use “Clinical notes” and look again"
         assert workspace.review.detector_settings(small.corpus).preset == "general", "nothing changed by itself"
+        next(box for box in app.text_area if box.label == "Known identifiers").set_value("Ada Petrosyan")
         button.click().run()
         assert not app.exception
         assert workspace.review.detector_settings(small.corpus).preset == "clinical"
+        known = workspace.review.detector_settings(small.corpus).known
+        assert [one.value for one in known] == ["Ada Petrosyan"], "what was typed and not saved is not lost by it"
         assert [job.kind for job in workspace.jobs.all()] == ["detect"]
 
     def test_findings_are_compared_with_the_files_own_marks(self, small, open_page):

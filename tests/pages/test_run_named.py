@@ -41,6 +41,11 @@ def test_the_queue_is_listed_in_turns_by_corpus(small, open_page, add_run):
         str(bar.proto.text) for bar in open_page("review", bare=True).get("progress")
     )
     assert "It waits for: measuring privacy and utility of Tickets" in words(open_page("review", bare=True))
+    (measuring,) = [job.id for job in workspace.jobs.all(active_only=True) if job.kind == "examine"]
+    workspace.jobs.cancel(measuring)
+    told = words(open_page("review", bare=True))
+    assert "(stopping)" in told
+    assert "about 4 min left" not in told, "what stops takes no time by its parts"
 
 
 def test_a_run_is_called_what_people_call_it_and_its_outputs_are_there_whole(small, open_page, add_run):

@@ -188,8 +188,7 @@ class Worker:
         beat, said = self.store.folder.worker_beat, time.monotonic()
         while not self.leaving.wait(BEAT_SECONDS):
             try:
-                os.close(os.open(beat, os.O_CREAT | os.O_WRONLY, 0o600))
-                os.utime(beat)
+                show_beat(beat)
             except OSError:
                 if not self.store.folder.has_database:
                     self.leaving.set()  # the workspace folder was removed
@@ -369,6 +368,7 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     while _acquire(lock):
         try:
             lock.name_owner()
+            show_beat(store.folder.worker_beat)  # that of the worker before would say that this one does not answer
             _keep_temporary_files_inside(store.folder)
             worker = Worker(store, handlers_of, options.idle_seconds, workers=options.workers, lock=lock)
             for name in (signal.SIGTERM, signal.SIGINT):
@@ -415,6 +415,12 @@ def _keep_temporary_files_inside(folder: Folder, *, first: bool = True) -> None:
     if files.encrypted(inside):
         inside.mkdir(mode=0o700, exist_ok=True)
         tempfile.tempdir = str(inside)
+
+
+def show_beat(beat: Path) -> None:
+    """Show by a file's time that the worker of its folder lives."""
+    os.close(os.open(beat, os.O_CREAT | os.O_WRONLY, 0o600))
+    os.utime(beat)
 
 
 def _prepare_process(*, nice: bool) -> None:

@@ -70,11 +70,11 @@ def _fitting(workspace: engine.Workspace, corpus: engine.CorpusSummary, chosen: 
     return "" if told is None or told == chosen else told
 
 
-def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: DetectorSettings) -> None:
-    """Offer to look again under the preset that public words tell, where another one is kept."""
+def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: DetectorSettings) -> str:
+    """Offer to look again under the preset that public words tell, where another is kept; return it once pressed."""
     fits = _fitting(workspace, corpus, saved.preset)
     if not fits:
-        return
+        return ""
     title = detector_presets()[fits].title
     with st.container(border=True, key="review.set.better", gap="small"):
         st.markdown(
@@ -84,13 +84,10 @@ def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: De
                 preset=title,
             )
         )
-        st.button(
-            tr("Use “{preset}” and look again", preset=title),
-            key="review.set.proposed",
-            icon=":material/lightbulb:",
-            on_click=_start,
-            args=(workspace, corpus.id, fits, None),
+        pressed = st.button(
+            tr("Use “{preset}” and look again", preset=title), key="review.set.proposed", icon=":material/lightbulb:"
         )
+    return fits if pressed else ""
 
 
 def _choose(key: str, preset: str) -> None:
@@ -175,8 +172,7 @@ def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: b
     saved = workspace.review.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
     st.caption(tr("Settings count from the next look for identifiers on. Your decisions on findings are kept."))
-    if start:
-        _better(workspace, corpus, saved)
+    proposed = _better(workspace, corpus, saved) if start else ""
     preset = _preset(saved, f"review.set.preset.{mark}") if start else saved.preset
     language = _language(saved, f"review.set.language.{mark}") if start else saved.language
     left, right = st.columns(2, gap="medium")
@@ -195,7 +191,7 @@ def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: b
     patterns = detector_patterns.editor(saved, mark)
     values = {
         **saved.model_dump(),
-        "preset": preset,
+        "preset": proposed or preset,
         "language": language,
         "disabled": disabled,
         "tagger": tagger,
@@ -212,8 +208,8 @@ def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: b
         again = start and st.button(
             tr("Save and look again"), key="review.set.again", type="primary", icon=":material/search:"
         )
-    if save or again:
-        _save(workspace, corpus.id, values, bool(again))
+    if save or again or proposed:  # what was typed beside a proposal is kept with it
+        _save(workspace, corpus.id, values, bool(again or proposed))
         st.rerun()
     if start and corpus.has_gold:
         _gold(workspace, corpus)

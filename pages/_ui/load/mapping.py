@@ -257,7 +257,8 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
     if mapping.order is not None:
         st.markdown(tr("The rows of a person become one text, so each person counts with one record."))
         return unit, default_cap(unit, mapping), False
-    key = f"load.cap.{chosen.digest}"
+    # a number that was taken from one column's counts must not stand for another's as if nobody had taken it
+    key = f"load.cap.{chosen.digest}.{mapping.source_id}"
     st.session_state.setdefault(key, default_cap(unit))
     cap = st.number_input(
         tr("At most this many records of one person are used"),

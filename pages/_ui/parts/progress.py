@@ -144,7 +144,9 @@ def waits_for(workspace: engine.Workspace, job: engine.JobView) -> str:
         return ""
     first, others = found[0], found[1:]
     named = f"{lowered(tr(JOBS.get(first.kind, first.kind)))}{_whose(workspace, first)}"
-    if first.state == "running":
+    if first.stopping:
+        named += f" ({tr('stopping')})"
+    elif first.state == "running":
         time = first.whole.seconds_left if first.whole is not None else None
         named += f" ({left(time)})" if time is not None else f" ({tr('running')})"
     more = tr(", and {more_jobs} before this one", more_jobs=count_of(len(others), "more job")) if others else ""
@@ -167,7 +169,7 @@ def silence(status: engine.WorkerStatus) -> str | None:
         return None
     return tr(
         "The worker has not answered for {age}. The machine may be short of memory or was "
-        "asleep. If this stays, press Leave, stop the worker, and come back: finished batches "
+        "asleep. If this stays, press Quit, stop the worker, and come back: finished batches "
         "are kept.",
         age=seconds(age),
     )
