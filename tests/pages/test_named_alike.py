@@ -82,6 +82,19 @@ def test_of_two_corpora_alike_the_named_one_is_opened_and_deleted(empty, visit, 
     assert [corpus.id for corpus in workspace.corpora.all()] == [older]
 
 
+def test_home_calls_two_corpora_alike_as_the_sidebar_does(empty, visit, import_small):
+    import engine
+
+    workspace = engine.open_workspace(empty)
+    older, newer = import_small(workspace).id, import_small(workspace).id
+    app = visit("home")
+    called = {name: app.button(key=f"home.then.go.{name}").label.rpartition(" · ")[2] for name in (older, newer)}
+    assert called == {newer: "Small (2)", older: "Small"}
+    assert any("with Small (2)" in box.label for box in app.expander)
+    app.button(key=f"home.delete.{newer}").click().run()
+    assert any(str(line.value).startswith("**Small (2)**: its text") for line in app.markdown)
+
+
 def test_two_studies_of_one_minute_are_two_options(seeded, visit):
     workspace = seeded.open()
     first, second = (add_study(workspace, seeded.corpus) for _ in range(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import choose_corpus, choose_run, current_run
+from pages._ui.current import choose_corpus, choose_run, corpus_names, current_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import watch
@@ -41,8 +41,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bo
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
-                f"**{plain(corpus.name)}**  \n:small[{count_of(corpus.records, 'record')} · protected: "
-                f"{UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} "
+                f"**{plain(corpus_names(workspace)[corpus.id])}**  \n:small[{count_of(corpus.records, 'record')} · "
+                f"protected: {UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} "
                 f"{UNIT_PLURALS[corpus.unit]} set aside]",
                 width="content",
             )
@@ -91,9 +91,10 @@ def _rename(workspace: engine.Workspace, corpus_id: str) -> None:
 def _confirm_delete(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Ask before a corpus goes."""
     st.markdown(
-        f"**{plain(corpus.name)}**: its text, findings, decisions, {count_of(corpus.runs, 'run')} and outputs are "
-        "removed from the disk. A line without text stays in the audit log. What was spent of these people's privacy "
-        "budget stays spent, also when the file is loaded again. Exported files are not touched."
+        f"**{plain(corpus_names(workspace)[corpus.id])}**: its text, findings, decisions, "
+        f"{count_of(corpus.runs, 'run')} and outputs are removed from the disk. A line without text stays "
+        "in the audit log. What was spent of these people's privacy budget stays spent, also when the file is loaded "
+        "again. Exported files are not touched."
     )
     if st.button(
         "Delete for good",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import engine
-from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.current import choose_corpus, corpus_names, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
@@ -68,15 +68,15 @@ def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None
 
 
 def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
-    names, runs = {corpus.id: corpus.name for corpus in known}, run_queue.called(workspace)
+    names, runs = corpus_names(workspace), run_queue.called(workspace)
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
         _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
     for corpus in known[:CORPORA]:
-        _asked(workspace, corpus)
+        _asked(workspace, corpus, names[corpus.id])
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
-        _again(workspace, corpus)
+        _again(workspace, corpus, names[corpus.id])
     # a job's line says the others
     open_ones = [corpus for corpus in known if next_step.at_work(workspace, corpus) is None]
     for corpus in open_ones[:CORPORA]:
@@ -84,7 +84,7 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         label, page = STEPS[step]
         waiting = _waiting(workspace, corpus, step)
         with st.container(key=f"home.then.{corpus.id}", gap=None):
-            if st.button(f"{label} · {plain(corpus.name)}", key=f"home.then.go.{corpus.id}", type="tertiary",
+            if st.button(f"{label} · {plain(names[corpus.id])}", key=f"home.then.go.{corpus.id}", type="tertiary",
                          icon=":material/arrow_forward:"):  # fmt: skip
                 _leave(workspace, corpus, page)
             if waiting:
@@ -103,20 +103,20 @@ def _job(workspace: engine.Workspace, job_id: str, told: str) -> None:
         bar(workspace, job, key="home.job")
 
 
-def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary, name: str) -> None:
     """Say that the ledger waits for an answer: until then it admits no run with a proof."""
     view = workspace.ledger.of(corpus.id)
     if view.unknown_since is None and not view.questions:
         return
     what = "What was spent elsewhere?" if view.unknown_since is not None else "Are these people known already?"
     with st.container(key=f"home.asked.{corpus.id}", gap=None):
-        if st.button(f"Answer the ledger · {plain(corpus.name)}", key=f"home.asked.go.{corpus.id}", type="tertiary",
+        if st.button(f"Answer the ledger · {plain(name)}", key=f"home.asked.go.{corpus.id}", type="tertiary",
                      icon=":material/receipt_long:"):  # fmt: skip
             _leave(workspace, corpus, "ledger")
         st.caption(f"{what} Until it is answered no run with a proof can start.")
 
 
-def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary, name: str) -> None:
     """Say which run the review has left behind, and lead to a new one."""
     old = [run for run in workspace.runs.all(corpus.id) if run.state == "done" and run.stale]
     which = ", ".join(f"“{plain(run_title(run))}”" for run in old[:SHOWN])
@@ -126,10 +126,10 @@ def _again(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     with st.container(key=f"home.stale.{corpus.id}", gap=None):
         st.warning(
             f"{'One run was' if one else count_of(len(old), 'run') + ' were'} made before you changed the review of "
-            f"{plain(corpus.name)}{which}. Make {'it' if one else 'one'} again only if you want to use it.",
+            f"{plain(name)}{which}. Make {'it' if one else 'one'} again only if you want to use it.",
             icon=":material/history:",
         )
-        label = f"{'Make it again' if one else 'Plan one again'} · {plain(corpus.name)}"
+        label = f"{'Make it again' if one else 'Plan one again'} · {plain(name)}"
         if st.button(label, key=f"home.stale.go.{corpus.id}", type="tertiary", icon=":material/arrow_forward:"):
             _leave(workspace, corpus, "plan")
 

@@ -13,7 +13,7 @@ import streamlit as st
 import engine
 from engine import headline, use_table
 from pages._ui.corpus import samples
-from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.current import choose_corpus, corpus_names, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import STEP_JOBS, WATCH, running_job
@@ -130,7 +130,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bo
     away = workspace.settings.get(SETTING) == AWAY
     folded = away or done == len(lines) or any(one.released for one in workspace.corpora.all())
     run = current_run(workspace, corpus) if corpus else None
-    about = f" with {plain(corpus.name)}" if corpus else ""
+    about = f" with {plain(corpus_names(workspace)[corpus.id])}" if corpus else ""
     of_run = f", run “{plain(next_step.called(workspace, run))}”" if run else ""
     counted = f"{done - begun} of {len(lines)} done{f', {begun} in part' if begun else ''}"
     title = f"**Your first release{about}**{of_run}: {counted}"
