@@ -236,7 +236,7 @@ class Planning:
     def blockers(method: Method, summary: CorpusSummary) -> list[str]:
         """Return why a method cannot be run on a corpus as it stands; a run is refused with these sentences."""
         if "spans" in method.spec.needs and summary.span_source is None:
-            return [f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."]
+            return ["This method needs to know what identifies people: look for identifiers in this corpus first."]
         return []
 
     def guarantee(

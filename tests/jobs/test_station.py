@@ -26,10 +26,11 @@ def asleep(workspace, monkeypatch):
 
 def test_a_method_that_needs_spans_is_refused_without_them(asleep):
     bare = asleep.corpora.import_table(made_up(), replace(MAPPING, spans=None), name="Bare")
-    with pytest.raises(UserError, match="run detection"):
+    with pytest.raises(UserError, match="look for identifiers in this corpus first"):
         asleep.jobs.synthesize(bare.id, "slow")
     plan = asleep.plan.draft(bare.id, "slow")
     assert len(plan.blockers) == 1
+    assert plan.blockers[0].startswith("This method "), "a page and a command call it by different names"
     assert asleep.runs.all() == []
 
 

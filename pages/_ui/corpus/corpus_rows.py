@@ -92,8 +92,9 @@ def _confirm_delete(workspace: engine.Workspace, corpus: engine.CorpusSummary) -
     """Ask before a corpus goes."""
     st.markdown(
         f"**{plain(corpus_names(workspace)[corpus.id])}**: its text, findings, decisions, "
-        f"{count_of(corpus.runs, 'run')} and outputs are removed from the disk. A line without text stays in the audit log. What was spent of these people's privacy "
-        "budget stays spent, also when the file is loaded again. Exported files are not touched."
+        f"{count_of(corpus.runs, 'run')} and outputs are removed from the disk. A line without text stays "
+        "in the audit log. What was spent of these people's privacy budget stays spent, also when the file is loaded "
+        "again. Exported files are not touched."
     )
     if st.button(
         "Delete for good",
