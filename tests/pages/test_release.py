@@ -12,6 +12,7 @@ import engine
 from engine import GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
+from pages._ui.privacy import data, verdict
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
 from pages._ui.release import rules as release_rules
@@ -73,6 +74,15 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     assert high
     asked = texts(app, "warning")
     assert all(plain(rule.sentence) in asked for rule in high), "the question says what was measured"
+    (side,) = data.load(seeded.open(), [seeded.open().runs.get(seeded.run)])
+    leaking = [one.text.partition(":")[0] for one in verdict.sentences(side) if one.level == "leak"]
+    assert leaking
+    n = len(leaking)
+    assert texts(app, "warning").count(f"Privacy shows {n} leak{'s' * (n > 1)} of this run:") == 2, "so is what leaks"
+    assert all(one[1:] in texts(app, "warning") for one in leaking)
+    assert f"Open, but Privacy shows {n} leak" in everything(app)
+    kinds = {str(one.key): one.proto.type for one in app.button}
+    assert (kinds["release.build.sure"], kinds["release.build.keep"]) == ("secondary", "primary"), "it ends every claim"
     said = plain(seeded.open().releases.policy("exploratory").sentence)
     assert texts(app, "caption").count(said) == 2, "and for whom it is, on the page and in the question"
 
@@ -94,6 +104,18 @@ def test_check_list_says_what_would_help(seeded, visit):
     assert "not met" in shown
     assert app.text_input(key="release.second")
     assert app.button(key="release.build").disabled
+
+
+def test_a_policy_that_cannot_be_met_leads_on(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "proof"})
+    assert "cannot be met by this run" in everything(app)
+    assert app.button(key=f"release.prove.{seeded.run}").label == "Plan a run with a proof"
+    app.button(key=f"release.inside.{seeded.run}").click().run()
+    assert not app.exception
+    assert app.session_state["release.policy.choice"] == "exploratory"
+    assert "cannot be met by this run" not in everything(app)
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert app.session_state["release.policy.choice"] == "exploratory", "kept with the corpus"
 
 
 def test_refused_release_changes_nothing(seeded, visit):

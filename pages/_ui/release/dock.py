@@ -13,10 +13,11 @@ import engine
 from pages._ui.current import run_label
 from pages._ui.language import localised, mark, tr, trn
 from pages._ui.parts import once
+from pages._ui.privacy.count import in_spite, leaks
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
 from pages._ui.release.made import download, latest
-from pages._ui.release.policy import closed_by
+from pages._ui.release.policy import INSIDE, closed_by
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
 from pages._ui.texts import decimal, number, plain, when
@@ -52,7 +53,7 @@ def draw(
 ) -> None:
     """Draw the bar."""
     total, decided = sum(counts.values()), counts["approved"] + counts["rejected"]
-    inside = policy.id == "exploratory"  # for looking at the text, which needs no release
+    inside = policy.id == INSIDE  # for looking at the text, which needs no release
     with st.container(key="release-dock", gap="small"):
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -120,6 +121,13 @@ def _line(
             ":orange[:material/lock_open: **Open, with {n} rules waived**]",
             len(waived),
         ), None
+    found = leaks(workspace, run)
+    if found:
+        return trn(
+            ":orange[:material/warning: **Open, but Privacy shows {n} leak**]",
+            ":orange[:material/warning: **Open, but Privacy shows {n} leaks**]",
+            found,
+        ), None
     high = verdict.high_rules()
     if high:
         return trn(
@@ -177,9 +185,9 @@ def _confirm(
     ]  # fmt: skip
     st.markdown(" ".join(among))
     st.caption(plain(policy.sentence))
-    high = verdict.high_rules()
-    if high:
-        st.warning("\n\n".join(plain(rule.sentence) for rule in high), icon=":material/warning:")
+    warned = [*filter(None, [in_spite(workspace, run)]), *(plain(rule.sentence) for rule in verdict.high_rules())]
+    if warned:
+        st.warning("\n\n".join(warned), icon=":material/warning:")
     st.markdown(f":material/account_balance: {effect(workspace, run)}")
     st.markdown(f":material/outbox: {tr(STAYS)}")
     if run.guarantee.kind != "dp":
@@ -190,12 +198,12 @@ def _confirm(
     ends = workspace.releases.makes_unbounded(run.id)
     if st.button(
         tr("Release it, and claim no ε any more") if ends else tr("Release it"),
-        type="primary",
+        type="secondary" if ends else "primary",  # what cannot be undone is not what the hand falls on
         key="release.build.sure",
         on_click=release,
         args=(workspace, run.id, policy, signed),
         kwargs={"accepted": ends},
     ):
         st.rerun()
-    if st.button(tr("Do not release"), key="release.build.keep"):
+    if st.button(tr("Do not release"), type="primary" if ends else "secondary", key="release.build.keep"):
         st.rerun()

@@ -20,6 +20,7 @@ from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that a person made the choice for; empty where nobody did
+INSIDE = "exploratory"  # the policy for looking at text within the team
 WAIT = mark("Wait until the examination has ended.")
 
 
@@ -84,7 +85,7 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, r
         )
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
-    if policy.id == "exploratory":
+    if policy.id == INSIDE:
         return tr("Nobody has said on Plan who receives the text, so the policy for looking inside the team is set.")
     return ""
 
@@ -97,13 +98,6 @@ def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy
     st.session_state[CHOICE] = standing(workspace, corpus_id, run).id
     st.session_state[OF] = corpus_id if chosen_before else ""
 
-    def keep() -> None:
-        st.session_state[OF] = corpus_id
-        if may(engine.Right.MANAGE):  # else it stands for this session
-            known = workspace.plan.remembered(corpus_id)
-            said: engine.JSONObject = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
-            act(workspace.plan.remember, corpus_id, {**known, **said})
-
     chosen = st.radio(
         tr("Policy"),
         list(policies),
@@ -112,11 +106,27 @@ def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy
         horizontal=True,
         persist_state="session",
         label_visibility="collapsed",
-        on_change=keep,
+        on_change=_keep,
+        args=(workspace, corpus_id),
     )
     policy = policies[chosen or next(iter(policies))]
     st.caption(" ".join(part for part in (plain(policy.sentence), whence(workspace, corpus_id, policy, run)) if part))
     return policy
+
+
+def hold_against(workspace: engine.Workspace, corpus_id: str, policy_id: str) -> None:
+    """Choose a policy for a person who pressed its name."""
+    st.session_state[CHOICE] = policy_id
+    _keep(workspace, corpus_id)
+
+
+def _keep(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Keep the chosen policy with the corpus; for whoever may not change that, it stands for this session."""
+    st.session_state[OF] = corpus_id
+    if may(engine.Right.MANAGE):
+        known = workspace.plan.remembered(corpus_id)
+        said: engine.JSONObject = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
+        act(workspace.plan.remember, corpus_id, {**known, **said})
 
 
 def named_anew(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary | None) -> None:

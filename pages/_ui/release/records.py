@@ -203,7 +203,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             label=tr("Synthetic record, copies marked"),
         )
     st.caption(
-        tr("Marked: what was found to stand in the originals too. Nothing was found of the rest, which is no proof.")
+        tr("Marked words stand in the originals too. Of the others that was not found, which proves nothing.")
         if run.examined_at
         else tr("Nothing is marked yet: what stands in the originals too is known after an examination.")
     )

@@ -17,8 +17,9 @@ from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts.progress import running_job
+from pages._ui.privacy.count import in_spite
 from pages._ui.release import waivers as release_waivers
-from pages._ui.release.policy import WAIT
+from pages._ui.release.policy import INSIDE, WAIT, hold_against
 from pages._ui.texts import decimal, plain
 
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
@@ -55,15 +56,16 @@ def check_list(
                 "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met.", **stands
             )
         )
-        if high:
+        leaking = in_spite(workspace, run)
+        if high or leaking:
             more = trn(
-                "**{n} measured value is high.** This policy only asks that they are known, so they "
-                "do not close the gate. Read them before you build.",
+                "**{n} measured value is high.** This policy only asks that it is known, so it does not close the "
+                "gate. Read it before you build.",
                 "**{n} measured values are high.** This policy only asks that they are known, so they "
                 "do not close the gate. Read them before you build.",
                 len(high),
             )
-            st.warning(f"{said}\n\n{more}", icon=":material/warning:")
+            st.warning("\n\n".join(filter(None, (said, leaking, more if high else ""))), icon=":material/warning:")
         else:
             st.success(said, icon=":material/lock_open:")
     else:
@@ -133,6 +135,18 @@ def _never(
             said = tr("The widest policy that its measurements meet is “{policy}”.", policy=plain(widest.title))
             st.caption(said)
         _lines(workspace, lines, policy, run)
+        with st.container(horizontal=True, gap="small"):
+            inside = next((one for one in workspace.releases.policies() if one.id == INSIDE), None)
+            if inside is not None and policy.id != INSIDE:
+                st.button(
+                    tr("Look at it under “{policy}”", policy=plain(inside.title)), icon=":material/visibility:",
+                    key=f"release.inside.{run.id}", on_click=hold_against, args=(workspace, run.corpus_id, INSIDE),
+                )  # fmt: skip
+            if policy.requirements.whole_output and st.button(
+                tr("Plan a run with a proof"), icon=":material/arrow_forward:", icon_position="right",
+                key=f"release.prove.{run.id}",
+            ):  # fmt: skip
+                go("plan")
 
 
 def _lines(
