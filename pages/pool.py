@@ -25,8 +25,9 @@ st.title("Pools", anchor=False, help=f"{meaning('pool', 'prompt pack')}\n\n{TRIE
 st.markdown(
     "For a large model elsewhere that may not see the private text: write prompts → have them answered there → load "
     "the answers → let the private records choose among them, under a proven bound. This page opens no connection; "
-    "you carry the files. Not of use where a model here writes this kind of text, or where only text of another kind "
-    "can be had: what a pool lacks cannot be chosen."
+    "you carry the files.\n\n"
+    "Use it when a larger model, or public text of the same kind, can be had elsewhere. Not when a model here writes "
+    "this kind of text well, or only text of another kind can be had: what a pool lacks cannot be chosen."
 )
 corpus = current_corpus(workspace)
 view = pool_view.choose(workspace)

@@ -246,7 +246,7 @@ def test_at_the_slider_it_says_how_many_people_are_set_aside_and_what_so_few_can
     few = words(app)
     assert "About **6** of 30 people." in few
     assert "up to 39% of others like them" in few, "3.84 of 9.84 by Wilson's interval"
-    assert "takes 35 set aside, so a file of 70 people at least" in few
+    assert "it takes about 35, so a file of 70 people at least" in few
 
     rows = "\n".join(["text", *(f"note {i} about something" for i in range(200))]).encode()
     app = visit("load")

@@ -114,13 +114,13 @@ def test_a_kind_that_nobody_declared_says_why_it_is_the_last_one(small, open_pag
     why, kind = "Nobody declared what", f"pool.pack.domain.{small.corpus}"
     app = open_page("pool", **PROMPTS)
     assert app.selectbox(key=kind).value == "generic"
-    assert "nothing of it was looked at" in words(app, "caption")
+    assert "nothing of it was looked at" in words(app, "warning")
     app.selectbox(key=kind).set_value("clinical").run()
-    assert why not in words(app, "caption"), "a person chose"
+    assert why not in words(app, "warning"), "a person chose"
     small.open().descriptions.declare(small.corpus, "opening hours", "en", "generic")
     app = open_page("pool", **PROMPTS)
     assert app.selectbox(key=kind).value == "generic"
-    assert why not in words(app, "caption"), "and here one declared it"
+    assert why not in words(app, "warning"), "and here one declared it"
 
 
 def test_labels_of_the_corpus_come_only_where_somebody_takes_them(small, open_page):

@@ -28,7 +28,7 @@ WORKER = "worker"  # as the log calls the process that does the jobs
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)")
 SHARE = "share_after"
-CALLED = {SHARE: "limit in use after"}  # details that are called otherwise than in the log
+CALLED = {SHARE: "limit in use after", "max_risk": "risk at most"}  # details that are called otherwise than in the log
 ACTS = {  # as the log has it -> as people read it, where that differs
     "examination asked for": "examination started",
     "run asked for": "run started",

@@ -74,9 +74,15 @@ def _meaning(policies: tuple[engine.Policy, ...], every: int, percent: float, *,
     else:
         takes = {"least": number(least), "all": number(2 * least)}
         way = (
-            tr("As a rule of thumb it takes {least} set aside, so a file of {all} people at least.", **takes)
+            tr(
+                "No share of this file is enough: it takes about {least}, so a file of {all} people at least.",
+                **takes,
+            )
             if is_people
-            else tr("As a rule of thumb it takes {least} set aside, so a file of {all} records at least.", **takes)
+            else tr(
+                "No share of this file is enough: it takes about {least}, so a file of {all} records at least.",
+                **takes,
+            )
         )
     st.warning(f"{said} {few} {way}", icon=":material/warning:")
     st.caption(why)

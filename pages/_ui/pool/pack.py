@@ -98,9 +98,11 @@ def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
         )
     )  # fmt: skip
     if corpus is not None and said is None and chosen == "generic":
-        st.caption(
-            f"Nobody declared what {plain(corpus.name)} holds, and nothing of it was looked at. Choose its kind if "
-            "that may be known: it leaves with the prompts."
+        st.warning(
+            f"These prompts are of no kind, so the answers will hardly read like {plain(corpus.name)}. Nobody declared "
+            "what it holds, and nothing of it was looked at. Choose its kind if that may be known: it leaves with the "
+            "prompts.",
+            icon=":material/warning:",
         )
     return chosen
 
