@@ -85,8 +85,13 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, r
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
     if policy.id == "exploratory":
-        return tr("Nobody has said on Plan who receives the text, so the policy for looking inside the team is set.")
+        return nobody_named(policy)
     return ""
+
+
+def nobody_named(policy: engine.Policy) -> str:
+    """Return what holds while nobody has said who receives the text; one sentence for every page."""
+    return tr("No readers are named on Plan yet: until then “{policy}” holds, for inside.", policy=plain(policy.title))
 
 
 def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy:
