@@ -163,6 +163,10 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "known_languages": ("engine.pii.languages.registry", "languages"),
     "can_be_set_aside": ("engine.release.policy.aside", "can_be_set_aside"),
+    "Reach": ("engine.release.policy.reach", "Reach"),
+    "ENOUGH_OUTPUTS": ("engine.methods.presets", "ENOUGH"),
+    "enough_for": ("engine.release.wizard", "enough_for"),
+    "reach_of": ("engine.release.wizard", "reach_of"),
     "least_aside": ("engine.release.policy.aside", "least_aside"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
@@ -278,6 +282,7 @@ if TYPE_CHECKING:
     from engine.methods.advice.verdict import SignalVerdict
     from engine.methods.base import Facts, MethodSpec
     from engine.methods.parameters import HELP as READABLE_HELP
+    from engine.methods.presets import ENOUGH as ENOUGH_OUTPUTS
     from engine.methods.presets import Preset as MethodPreset
     from engine.methods.presets import presets_of
     from engine.methods.readable import FIELD as READABLE_FIELD
@@ -313,6 +318,7 @@ if TYPE_CHECKING:
     from engine.release.policy.gate import out_of_reach, waivable
     from engine.release.policy.policy import PRESETS as POLICY_FILES
     from engine.release.policy.policy import IntruderRule, MissedRule, Policy, Rule
+    from engine.release.policy.reach import Reach
     from engine.release.policy.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import POLICIES as POLICY_OF
     from engine.release.wizard import (
@@ -320,9 +326,11 @@ if TYPE_CHECKING:
         Proposal,
         Recipients,
         Recommended,
+        enough_for,
         policy_for,
         proof_taken,
         propose,
+        reach_of,
         recommended,
     )
     from engine.store.disk.address import workspace_folder

@@ -15,6 +15,7 @@ from engine.json_types import JSON
 from engine.methods.base import Facts, MethodSpec
 
 FEW, USUAL, MANY = 50, 500, 2_000
+ENOUGH = 120  # outputs of fewer of which most uses are not judged: 50 texts at least, and up to half do not count
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,10 @@ class Preset:
         """Return how many outputs a run by it makes: public quantities alone decide, since the number leaves."""
         if spec.one_to_one:
             return max(1, min(self.outputs, facts.records))
-        return min(self.outputs, facts.units if self.outputs <= USUAL else 4 * facts.units)
+        people = facts.units if self.outputs <= USUAL else 4 * facts.units
+        if spec.kind != "dp":  # of a method with a proof more outputs share the same votes, or take more records
+            people = max(people, ENOUGH)
+        return min(self.outputs, people)
 
 
 def _three(

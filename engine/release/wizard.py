@@ -6,7 +6,7 @@ Pure: it reads answers and public quantities, never data. A proposal is a start;
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,6 +14,8 @@ from engine.dp.accounting.closed_form import default_delta, noise_multiplier, zc
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.methods.advice import sizes
+from engine.release.policy.policy import Policy
+from engine.release.policy.reach import Reach, reach
 from engine.release.policy.remedies import Claim, proof_takes
 
 Recipients = Literal["team", "organisation", "researchers", "public"]
@@ -97,6 +99,26 @@ def policy_for(recipients: str, *, proven: bool) -> str:
 def proof_taken(claim: Guarantee) -> bool:
     """Return whether “Proof alone” takes a guarantee, as far as that goes: a proof, of an ε that is small enough."""
     return proof_takes(Claim(claim.kind, claim.epsilon, claim.delta))
+
+
+def enough_for(recipients: str, *, beside: bool = False) -> tuple[str, ...]:
+    """Return the ids of the policies under which text may go to these readers, widest first.
+
+    Args:
+        recipients: who will receive the text, one of `Recipients`. beside: whether reviewers hold it beside private
+            text before they approve it, after which no proof stands for what leaves.
+    """
+    order = [PROOF, *(POLICIES[name] for name in ("public", "researchers", "organisation", "team"))]
+    return tuple(order[1 if beside else 0 : order.index(POLICIES[recipients]) + 1])
+
+
+def reach_of(policies: Sequence[Policy], claim: Guarantee, *, aside: int) -> Reach:
+    """Return what a planned run of this guarantee could be released under.
+
+    Args:
+        policies: all there are. claim: what the run would promise. aside: people (or records) set aside, >= 0.
+    """
+    return reach(policies, Claim(claim.kind, claim.epsilon, claim.delta), aside=aside)
 
 
 def propose(answers: Answers, available: Collection[str] | None = None) -> Proposal:

@@ -15,6 +15,7 @@ from pages._ui.language import choice, mark, tr, trn
 from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import bar, running_job, still_running
+from pages._ui.privacy.count import leaks
 from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
@@ -138,6 +139,9 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     _line("Privacy budget", f":orange[{said}]" if little(view) else said, icon="account_balance_wallet", page="ledger")
     if view.share >= LEAST:
         st.progress(min(1.0, view.share))
+    run = current_run(workspace, corpus)
+    if run is not None and run.guarantee.kind != "dp":
+        st.markdown(f":small[{tr('A release of the run open now would end it: nothing is proven of that run.')}]")
 
 
 def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -185,7 +189,7 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, *rest = plain(run_label(workspace, run)).split(" · ")
     beside = " · ".join(rest).replace(" ", NO_BREAK)  # a line of its own, so that none begins with a dot
-    which = tr(":small[Run: {run}]", run=name) + (f"  \n:small[{beside}]" if rest else "")
+    which = tr(":small[Run open now: {run}]", run=name) + (f"  \n:small[{beside}]" if rest else "")
     title = plain(policy.title)
     if policy.id == release_policy.named(workspace, corpus.id):
         under = tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
@@ -194,16 +198,23 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     elif release_policy.was_chosen(workspace, corpus.id):
         under = tr(":small[Policy chosen on Release: {policy}]", policy=title)
     else:
-        under = tr(":small[Policy: {policy} (none chosen yet)]", policy=title)
+        under = tr(":small[Policy: {policy} (no readers named yet)]", policy=title)
     return f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
 
 
 def _gate_word(
     workspace: engine.Workspace, run: engine.RunSummary, verdict: engine.Verdict, policy: engine.Policy
 ) -> str:
-    """Return the gate's state in a few words."""
+    """Return the gate's state in a few words; of an open one, with the leaks that Privacy shows."""
     if not verdict.passed:
         return tr("Closed. {why}", why=release_policy.closed_by(workspace, run, verdict, policy)[0])
+    found = leaks(workspace, run)
+    said = f". {trn('Privacy shows {n} leak', 'Privacy shows {n} leaks', found)}" if found else ""
+    return f"{_open(verdict)}{said}"
+
+
+def _open(verdict: engine.Verdict) -> str:
+    """Return how open a gate is that a run passes."""
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))

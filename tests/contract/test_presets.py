@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from engine.methods import get_method, method_ids
 from engine.methods.base import Facts
-from engine.methods.presets import PRESETS, presets_of
+from engine.methods.presets import ENOUGH, PRESETS, presets_of
 
 FACTS = Facts(records=6_000, units=4_000, unit="source", cap=3, labels=4, mean_characters=600.0, sources_named=True)
 
@@ -49,3 +50,13 @@ def test_a_quick_look_is_quicker_and_a_thorough_run_does_more(method_id):
         )  # fmt: skip
     assert quick < standard <= thorough
     assert presets_of(f"filter:{method_id}") == presets_of(method_id)
+
+
+def test_where_nothing_is_proven_the_standard_makes_enough_to_judge_uses_by():
+    few = replace(FACTS, records=520, units=91)
+    for method_id in ("filter", "control-icl-blocked", "surrogate"):
+        spec = get_method(method_id).spec
+        quick, standard, thorough = (preset.count(spec, few) for preset in presets_of(method_id)[:3])
+        assert quick < ENOUGH <= standard <= thorough
+    proven = get_method("aug-pe").spec
+    assert presets_of("aug-pe")[1].count(proven, few) == 91, "more outputs would share the same votes"

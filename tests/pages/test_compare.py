@@ -266,7 +266,7 @@ def test_the_board_says_first_which_run_shows_the_fewest_leaks_and_suits_the_mos
         "Fewest leaks found: 2 · Two (none seen, 1 cannot be told), but it suits no use that could be judged."
     )
     assert compare_overview.most_uses(names, uses) == (
-        "Most uses: not yet known. 60 texts are too few, about 100 are needed."
+        "Most uses: not yet known. 60 texts are too few, about 100 are needed beside real ones."
     )
     judged["r-2"] = said("unknown", "unknown", "unknown")  # what was not measured is not a run without leaks
     uses["r-1"] = [use("tick"), use("warning")]

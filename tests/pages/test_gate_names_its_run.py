@@ -32,7 +32,7 @@ def test_the_sidebar_names_it_as_the_pickers_do(twins, open_page):
     for run in made:
         called = run_label(workspace, workspace.runs.get(run))
         app = open_page("privacy", **{"_ui.run": run})
-        assert f"Run: {plain(called)} · Policy" in sidebar(app)
+        assert f"Run open now: {plain(called)} · Policy" in sidebar(app)
         assert called in app.selectbox(key="privacy.run").options
     assert run_label(workspace, workspace.runs.get(made[1])).endswith("(2)")
 

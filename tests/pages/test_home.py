@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import engine
 from pages._ui.home import activity
-from pages._ui.home.first_steps import BEGUN
+from pages._ui.home.first_steps import BEGUN, HELD
 from pages._ui.runs.unexamined import CAUTION
 from pages._ui.texts import run_title
 from tests.pages.small import labels
@@ -46,9 +46,9 @@ class TestHome:
 
 
 def ticked(app):
-    """Return the steps of the first release that are ticked, by their titles."""
+    """Return the steps of the first release that are done, by their titles: ticked, or to be looked at inside."""
     lines = [str(line.value) for line in app.markdown if " · :small[" in str(line.value)]
-    return [line.split("] ")[1].split(" · ")[0] for line in lines if line.startswith(":green[")]
+    return [line.split("] ")[1].split(" · ")[0] for line in lines if line.startswith((":green[", f":orange[{HELD}]"))]
 
 
 def half(app):
@@ -86,6 +86,9 @@ class TestFirstSteps:
         workspace = seeded.open()
         app = visit("home")
         assert ticked(app) == [*ALL[:2], *ALL[3:5]], "what was examined is done, whoever it may go to"
+        (line,) = [str(one.value) for one in app.markdown if "Examine it · :small[" in str(one.value)]
+        inside = "for inside eyes only" in line or "may not leave" in line
+        assert line.startswith(":orange[" if inside else ":green["), "no green tick at what stays inside"
         assert half(app) == []
         record = workspace.corpora.records(seeded.corpus, limit=1)["record_id"].iloc[0]
         workspace.review.mark_reviewed(seeded.corpus, [record])

@@ -16,6 +16,7 @@ from pages._ui.methods.parameter_names import GROUPS as NAMED
 from pages._ui.methods.parameter_names import VALUES
 from pages._ui.methods.parameters import grouped
 from pages._ui.plan import dock, lasting
+from pages._ui.plan.leaving import Ways
 from pages._ui.plan.words import CARDS, FACES, GROUPS, card_of, group_of
 
 TERMS = ("ε", "σ", "control code", "goldfish", "clip", "virtual token", "gradient", "LoRA", "DP-SGD", "et al", "20")
@@ -128,13 +129,24 @@ def test_a_card_says_what_the_last_run_took(seeded, visit, decks):
         run.corpus_id, run.method, count=run.count, parameters=dict(run.parameters), model=run.model
     ).plan.seconds  # fmt: skip
     slow = replace(run, id="r-slow", seconds=7.0 * max(again, lasting.LEAST))
-    assert lasting.slower(workspace, slow) == pytest.approx(7.0 if again >= lasting.LEAST else 1.0)
-    assert lasting.times(workspace, None) == 1.0
+    assert lasting.measured(workspace, slow).of(again) == pytest.approx(slow.seconds), "what it took"
+    assert lasting.pace(workspace, None).of(3.0) == 3.0
     took = replace(run, seconds=360.0, kept=100, model="builtin")
     later = replace(took, id="r-later", created="9999", seconds=22.0, state="failed")
     assert lasting.last_words(lasting.last([took, later], run.method, "builtin")) == "last time 6 min for 100 texts"
     assert lasting.last([took], run.method, "another") is None
-    assert lasting.about(0.2) == "Less than a second"
+    assert lasting.about(0.2) == "Some seconds to get ready"
+
+
+def test_what_a_short_run_took_to_get_ready_counts_for_a_long_one(seeded):
+    workspace = seeded.open()
+    run = next(run for run in workspace.runs.all(seeded.corpus) if run.state == "done" and run.method == "surrogate")
+    short = replace(run, id="r-short", seconds=9.0)
+    reckoned = workspace.plan.draft(
+        run.corpus_id, run.method, count=run.count, parameters=dict(run.parameters), model=run.model
+    ).plan.seconds  # fmt: skip
+    assert reckoned < lasting.LEAST
+    assert lasting.measured(workspace, short).of(reckoned + 2.0) == pytest.approx(11.0)
 
 
 def test_what_a_release_would_end_stands_in_its_own_line(seeded):
@@ -183,3 +195,18 @@ def test_values_are_told_in_words_and_what_a_setting_does_in_its_help(seeded, vi
     assert "Neighbouring corpora" in box.help
     assert not [said for said in app.caption if "Neighbouring corpora" in said.value]
     assert [head for head in app.markdown if head.value == "**Budget and proof**"]
+
+
+def test_where_the_first_method_cannot_be_released_another_card_says_what_can(seeded, visit, decks):
+    """The seeded corpus has few set aside, so a limit beside them can hardly be met without a proof."""
+    workspace = seeded.open()
+    corpus = workspace.corpora.get(seeded.corpus)
+    drafts = method_cards.Drafts(workspace, corpus)
+    ways = Ways(tuple(workspace.releases.policies()), corpus.holdout_units, engine.enough_for("researchers"))
+    recommended = [Recommended("filter", "New text."), Recommended("public", "No private text.")]
+    faces = [method_cards.face_of(drafts, engine.get_method(one.method).spec, one, {}, "") for one in recommended]
+    assert ways.way(drafts.of(engine.get_method("filter").spec).guarantee) is None
+    method_cards.lead_out(drafts, recommended, faces, ways)
+    assert [(face["best"], face["weak"]) for face in faces] == [
+        ("First choice, stays inside", True), ("Can be released: Proof alone", False),
+    ]  # fmt: skip

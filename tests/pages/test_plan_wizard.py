@@ -54,6 +54,21 @@ def test_above_start_stands_that_the_readers_policy_takes_no_such_run(seeded, vi
     assert f"“Public release”, which holds for these readers, {told}" in words(app)
 
 
+def test_while_no_readers_are_named_every_page_says_the_same(seeded, visit):
+    said = "No readers are named on Plan yet: until then “Exploratory” holds, for inside."
+    assert said in words(visit("plan"))
+    assert said in words(visit("release"))
+    assert "(no readers named yet)" in "".join(e.value for e in visit("plan").sidebar.markdown)
+
+
+def test_above_start_stands_what_a_run_could_be_released_under(seeded, visit):
+    """The seeded corpus has so few set aside that no limit beside them can be met."""
+    told = "With this plan: “Exploratory” only, so it stays inside. Too few are set aside for “Research release”"
+    assert told in words(visit("plan", **{method_cards.CHOICE: "surrogate"}))
+    proven = words(visit("plan", **{method_cards.CHOICE: "public"}))
+    assert "Could be passed with this plan: “Proof alone” (while nobody examines it), “Exploratory”." in proven
+
+
 def proposed(seeded, recipients: str, beside: bool = False):
     """Return what the engine proposes for the corpus; how many people there are depends on who was set aside."""
     facts = seeded.open().ledger.facts(seeded.corpus)
@@ -81,7 +96,7 @@ def test_an_answer_to_another_question_names_no_readers(seeded, visit):
     assert app.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").value == ""
     assert release_policy.standing(seeded.open(), seeded.corpus).id == "exploratory"
     app = answer(app, seeded.corpus, recipients="researchers")
-    assert "Not said: as for researchers" not in app.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").options
+    assert "No readers named yet" not in app.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").options
     assert app.session_state[release_policy.CHOICE] == "research"
 
 
@@ -96,7 +111,7 @@ def test_answers_belong_to_a_corpus(seeded, visit, import_small):
     other = import_small(seeded.open())
     app = visit("plan", **{"_ui.next_corpus": other.id})
     readers = app.selectbox(key=f"plan.wizard.{other.id}.recipients")
-    assert (readers.value, readers.options[0]) == ("", "Not said: as for researchers")
+    assert (readers.value, readers.options[0]) == ("", "No readers named yet")
     assert seeded.open().plan.remembered(other.id) == {}
 
 

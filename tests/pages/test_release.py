@@ -492,11 +492,11 @@ def test_the_policy_is_that_of_the_readers_on_plan_and_what_is_chosen_here_is_ke
     workspace = seeded.open()
     app = visit("release", **{"_ui.run": seeded.run})
     assert app.radio(key=release_policy.CHOICE).value == "exploratory"
-    assert "Nobody has said on Plan" in texts(app, "caption")
+    assert "No readers are named on Plan yet" in texts(app, "caption")
     workspace.plan.remember(seeded.corpus, {"method": "surrogate"})
     app = visit("release", **{"_ui.run": seeded.run})
     assert app.radio(key=release_policy.CHOICE).value == "exploratory", "what Plan shows at first is no answer"
-    assert "Nobody has said on Plan" in texts(app, "caption")
+    assert "No readers are named on Plan yet" in texts(app, "caption")
     workspace.plan.remember(seeded.corpus, {"method": "surrogate", "recipients": "organisation"})
     app = visit("release", **{"_ui.run": seeded.run})
     assert app.radio(key=release_policy.CHOICE).value == "internal"

@@ -40,3 +40,15 @@ def test_a_histogram_is_marked_at_round_numbers_where_its_bars_allow_it():
     eights = [40 + 8 * i for i in range(29)]
     assert eights[:: charts.marked_every(eights)] == [40, 80, 120, 160, 200, 240]
     assert charts.marked_every([7 + 3 * i for i in range(12)]) == 2, "no bar of these begins at a round number twice"
+
+
+@pytest.mark.parametrize(
+    ("took", "said"), [(None, "time left not known yet"), (300.0, "time left not known yet, the last one took 5 min")]
+)
+def test_an_examination_that_has_hardly_begun_promises_no_time(took, said):
+    job = SimpleNamespace(
+        kind="examine", state="running", stopping=False, done=1, total=60, stage="generating", seconds_left=0.0,
+        whole=Whole(2, 34, "generating", 0.05, 180.0),
+    )  # fmt: skip
+    assert said in status_line(job, took)
+    assert "3 min" not in status_line(job, took)

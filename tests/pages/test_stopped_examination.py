@@ -43,3 +43,14 @@ def test_it_is_not_offered_once_what_it_describes_has_changed(seeded, visit, add
     app = visit("privacy", **{"_ui.run": run})
     assert "Examination stopped" not in words(app, "subheader")
     assert "Not examined yet" in words(app, "subheader")
+
+
+def test_home_leads_to_it_first(seeded, visit, add_run):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, RECORDS)
+    store = Store(workspace.path)
+    worked(store, parts=2, settings={"utility": False})
+    store.close()
+    app = visit("home")
+    assert app.button(key=f"home.stopped.go.{run}").label.startswith("Go on examining “")
+    assert "2 of 22 parts are kept." in words(app, "caption")

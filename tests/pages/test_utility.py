@@ -45,7 +45,7 @@ def test_a_run_that_is_too_short_says_how_long_one_would_do():
     more_texts = utility_verdict.more_texts
     few = Use("Sharing statistics", "unknown", "", "length_distance", 0.1, 33, 50, "texts")
     assert more_texts([few], 60) == (
-        "The run has 60 texts, of which 33 could be held against as many real ones: one use waits for more. About 100 "
+        "The run has 60 texts, of which 33 could be held against as many real ones: one use waits for more. About 120 "
         "would do."
     )
     assert more_texts([replace(few, mark="tick")], 60) == ""

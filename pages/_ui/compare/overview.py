@@ -224,7 +224,8 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) ->
     if not short:
         return "Most uses: not yet known; Utility says why."
     near = min(short, key=lambda use: use.least)
-    return f"Most uses: not yet known. {near.size:,} texts are too few, about {near.least:,} are needed."
+    few = f"{near.size:,} texts are too few, about {near.least:,} are needed beside real ones."
+    return f"Most uses: not yet known. {few}"
 
 
 def _listed(called: Sequence[str]) -> str:

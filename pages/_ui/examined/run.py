@@ -102,9 +102,9 @@ def choose(
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:
         with st.container(border=True, key=f"{key}.progress"):
-            job_progress(workspace, job.id, key=f"{key}.examine")
+            appear = tr("The findings appear here when the examination ends. You can leave this page meanwhile.")
+            job_progress(workspace, job.id, key=f"{key}.examine", below="" if findings else appear)
         if not findings:
-            st.caption(tr("The findings appear here when the examination ends. You can leave this page meanwhile."))
             st.stop()
         st.caption(tr("Below are the findings of the examination before."))
         return run, findings

@@ -14,9 +14,9 @@ from pages._ui.current import choose_corpus, corpus_names, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.parts.progress import QUIET, bar, still_running
+from pages._ui.parts.progress import QUIET, bar, running_job, still_running
 from pages._ui.runs import queue as run_queue
-from pages._ui.texts import STEPS, count_of, plain, run_title, when
+from pages._ui.texts import STEPS, count_of, number, plain, run_title, when
 
 READ, SHOWN, CORPORA = 60, 5, 4
 
@@ -74,6 +74,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> Non
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
         _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
     for corpus in known[:CORPORA]:
+        _stopped(workspace, corpus)
+    for corpus in known[:CORPORA]:
         _asked(workspace, corpus, names[corpus.id])
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
         _again(workspace, corpus, names[corpus.id])
@@ -101,6 +103,22 @@ def _job(workspace: engine.Workspace, job_id: str, told: str) -> None:
     with st.container(key=f"home.job.{job_id}", gap="xsmall"):
         st.markdown(f":material/progress_activity: {told}")
         bar(workspace, job, key="home.job")
+
+
+def _stopped(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Lead to the newest examination that was stopped, and say how much of it is kept."""
+    for run in sorted(workspace.runs.all(corpus.id), key=lambda run: run.created, reverse=True):
+        kept = workspace.examinations.stopped(run.id) if run.state == "done" else None
+        if kept is None or running_job(workspace, kind="examine", run_id=run.id) is not None:
+            continue
+        label = f"Go on examining “{plain(next_step.called(workspace, run))}”"
+        with st.container(key=f"home.stopped.{run.id}", gap=None):
+            if st.button(label, key=f"home.stopped.go.{run.id}", type="tertiary", icon=":material/resume:"):
+                choose_corpus(corpus.id)
+                show_run(run.id)
+                go("privacy")
+            st.caption(f"{number(kept.kept)} of {count_of(kept.parts, 'part')} are kept.")
+        return
 
 
 def _asked(workspace: engine.Workspace, corpus: engine.CorpusSummary, name: str) -> None:

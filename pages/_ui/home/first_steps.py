@@ -26,18 +26,20 @@ MEASURES = "Measures what leaks and what it is good for. Begin with the quick lo
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
 AGAIN = "being looked for again …"
-BEGUN = ":material/clock_loader_40:"
+BEGUN, HELD = ":material/clock_loader_40:", ":material/visibility:"
 DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
       "approve": "Approve", "release": "Build"}  # fmt: skip
 NEEDS = {"review": "detect", "examine": "run", "approve": "run", "release": "approve"}  # a proof leaves unexamined
-INSIDE = "exploratory"
+INSIDE, ONLY, NOBODY = "exploratory", "for inside eyes only", "may not leave, for anybody"
+BUNDLE = "The policy's gate, one question, and a bundle to hand on."
+ENDS = "Nothing is proven of this run: after its release no total of privacy loss (ε) can be promised any more."
 
 
 @dataclass(frozen=True)
 class Step:
     """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done.
 
-    `begun` is half done; `see` is what leads to a line that is done.
+    `begun` is half done; `see` is what leads to a line that is done; `held`: done, and its text may leave to nobody.
     """
 
     id: str
@@ -49,6 +51,7 @@ class Step:
     busy: bool = False
     begun: bool = False
     see: str = ""
+    held: bool = False
 
 
 def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> list[Step]:
@@ -77,10 +80,11 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
              run is not None, count_of(run.kept, "record") if run else "",
              "run" if "synthesize" in busy else "plan", "synthesize" in busy),
         Step("examine", "Examine it", CAUTION if whole else MEASURES,
-             bool(run and run.examined_at), measured, "privacy", "examine" in busy, see="Privacy"),
+             bool(run and run.examined_at), measured, "privacy", "examine" in busy, see="Privacy",
+             held=measured.startswith((ONLY, NOBODY))),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
-             approved > 0 or released, f"{number(approved)} approved" if approved else "", "release"),
-        Step("release", "Build the release", "The policy's gate, one question, and a bundle to hand on.", released,
+             approved > 0 or released, _approved(counts), "release", begun=bool(approved and counts.get("pending"))),
+        Step("release", "Build the release", _costs(workspace, corpus, run), released,
              count_of(corpus.released, "release") if released and corpus else "", "release"),
     ]  # fmt: skip
 
@@ -89,13 +93,31 @@ def _result(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     """Return for whom an examined run may be and how many uses it suits."""
     policy = workspace.releases.audience(run.id).policy
     if policy is None:
-        readers = "may not leave, for anybody"
+        readers = NOBODY
     elif policy.id == INSIDE:
-        readers = "for inside eyes only"
+        readers = ONLY
     else:
         readers = f"may go to {policy.sentence.split('. ')[0].removeprefix('For ').rstrip('.')}"
     suits = headline(use_table(workspace.examinations.findings(run.id))).rstrip(".")
     return f"{readers}; {suits[:1].lower()}{suits[1:]}"
+
+
+def _approved(counts: dict[str, int]) -> str:
+    """Return how far the decisions on records have come, empty where none is approved."""
+    approved, rejected, pending = (counts.get(name, 0) for name in ("approved", "rejected", "pending"))
+    if not approved:
+        return ""
+    beside = f", {number(rejected)} rejected" if rejected else ""
+    return f"{number(approved)} of {number(approved + rejected + pending)} approved{beside}"
+
+
+def _costs(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, run: engine.RunSummary | None) -> str:
+    """Return what building a release is, and of a run without a proof whom it is for and what it ends."""
+    if corpus is None or run is None or run.guarantee.kind == "dp":
+        return BUNDLE
+    policy = workspace.releases.audience(run.id).policy if run.examined_at else None
+    inside = f"{ONLY.capitalize()}. " if policy is not None and policy.id == INSIDE else ""
+    return f"{inside}{BUNDLE if workspace.ledger.of(corpus.id).unbounded else ENDS}"
 
 
 def _found(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -173,7 +195,8 @@ def _line(
     workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool, *, ready: bool
 ) -> None:
     """Draw one line: its state and name, what it is for, and the way to it, grey before it is `ready`."""
-    icon = f":orange[{BEGUN}]" if line.begun else f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
+    done = f":orange[{HELD}]" if line.held else f":green[{DONE}]"
+    icon = f":orange[{BEGUN}]" if line.begun else done if line.done else BUSY if line.busy else OPEN
     busy = line.has or _at_work(workspace, corpus, line) if line.busy else ""
     said = line.has if line.done else busy or line.why
     words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"

@@ -21,6 +21,7 @@ import engine
 from engine import JSON, Recommended, SignalVerdict
 from pages._ui.language import lowered, mark, tr, trn
 from pages._ui.plan import certainty, lasting
+from pages._ui.plan.leaving import Ways
 from pages._ui.plan.model import BUILTIN
 from pages._ui.plan.words import FACES, GROUPS, NEEDS, card_of, group_of
 from pages._ui.texts import GUARANTEES, number, plain
@@ -32,6 +33,7 @@ WEAK: dict[str, str] = {  # level of a verdict -> what the badge says after the 
     "weak": mark("{promise}, weak signal here"),
     "noise": mark("{promise}, mostly noise here"),
 }
+STAYS = mark("First choice, stays inside")  # where its text cannot go to the readers
 LEAST_WEAK, NEAREST = mark("Least weak here"), mark("First choice here")  # a first method whose signal is weak
 SIGNAL: dict[str, str] = {  # level of a verdict on a proven method's run -> its line, where nothing is in the way
     "enough": mark("Enough signal to choose by, where people agree."),
@@ -87,6 +89,7 @@ class Planned:
     outputs: int
     seconds: float
     verdict: SignalVerdict
+    guarantee: engine.Guarantee
 
 
 def badge(kind: str) -> None:
@@ -100,10 +103,11 @@ def choose(
     runs: Sequence[engine.RunSummary],
     recommended: Sequence[Recommended],
     on_choice: Callable[[str], None],
+    ways: Ways | None = None,
 ) -> engine.MethodSpec:
     """Draw what is recommended, then every method folded, by what they promise; return the chosen specification.
 
-    runs: those of the corpus; their times are told.
+    runs: those of the corpus; their times are told. ways: under which policies a run could leave to the readers.
     """
     methods = {spec.id: spec for spec in drafts.workspace.plan.methods()}
     first = best(drafts, recommended) if recommended else ""
@@ -116,6 +120,9 @@ def choose(
     faces = [
         face_of(drafts, methods[one.method], one, ran, title if one.method == first else "") for one in recommended
     ]
+    if ways is not None and faces and _way(drafts, recommended[0], ways) is None:
+        title = tr(STAYS)
+        lead_out(drafts, recommended, faces, ways)
     named = {one.method for one in recommended}
     if chosen not in named:
         faces.append(face_of(drafts, methods[chosen], None, ran))
@@ -139,6 +146,21 @@ def choose(
             ]
             _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice, as_list=True)
     return methods[chosen]
+
+
+def lead_out(drafts: Drafts, recommended: Sequence[Recommended], faces: Sequence[Face], ways: Ways) -> None:
+    """Mark that text of the first card cannot go to the readers, and the first card whose text can."""
+    faces[0]["best"], faces[0]["weak"] = tr(STAYS), True
+    for one, face in zip(recommended[1:], faces[1:], strict=False):
+        if one.fits and (policy := _way(drafts, one, ways)) is not None:
+            face["best"] = tr("Can be released: {policy}", policy=plain(policy.title))
+            return
+
+
+def _way(drafts: Drafts, one: Recommended, ways: Ways) -> engine.Policy | None:
+    """Return the policy under which text of a method's standard run could go to the readers."""
+    found = drafts.of(engine.get_method(one.method).spec)
+    return None if found is None else ways.way(found.guarantee)
 
 
 def best(drafts: Drafts, recommended: Sequence[Recommended]) -> str:
@@ -307,7 +329,7 @@ def _planned(drafts: Drafts, spec: engine.MethodSpec) -> Planned | None:
         draft = workspace.plan.draft(corpus.id, spec.id, count=count, parameters=settings)
     except engine.UserError:
         return None
-    found = Planned(draft.plan.outputs, draft.plan.seconds, draft.verdict)
+    found = Planned(draft.plan.outputs, draft.plan.seconds, draft.verdict, draft.guarantee)
     if found.verdict.level != "pending":
         if len(known) >= MOST:
             known.clear()
@@ -329,7 +351,7 @@ def _cost(drafts: Drafts, spec: engine.MethodSpec, found: Planned | None, last: 
     """Return what a run by the standard preset takes, going by the last one where there is one, and what it needs."""
     parts = [tr("Time not known yet")]
     if found is not None:
-        time = lasting.about(found.seconds * lasting.times(drafts.workspace, last))
+        time = lasting.about(lasting.pace(drafts.workspace, last).of(found.seconds))
         parts = [trn("{time} for {n} text", "{time} for {n} texts", found.outputs, time=time)]
     if last is not None:
         parts.append(lasting.last_words(last))

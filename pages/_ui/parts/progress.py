@@ -24,6 +24,7 @@ from pages._ui.texts import JOBS, count_of, number, plain, seconds, share
 
 ACTIVE = ("queued", "running")
 ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
+TOLD = 0.1  # share of an examination that is done before its time left is told
 SOON = 20.0  # seconds of getting ready that need no word
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 RUN = "synthesize"  # a job whose steps are known from the run before
@@ -79,8 +80,11 @@ def fraction(job: engine.JobView) -> float:
     return min(1.0, max(0.0, job.done / job.total)) if job.total else 0.0
 
 
-def status_line(job: engine.JobView) -> str:
-    """Return where the job is and the time left, in one line: of the job, or said to be of its step."""
+def status_line(job: engine.JobView, took: float | None = None) -> str:
+    """Return where the job is and the time left, in one line: of the job, or said to be of its step.
+
+    took: seconds of the last job of this kind; it is told while too little is done to reckon by.
+    """
     if job.state == "queued":
         return tr("Waiting for its turn")
     if job.stopping:
@@ -88,7 +92,7 @@ def status_line(job: engine.JobView) -> str:
     if job.whole is not None:
         return tr(
             "{share} · {left} · at work: {step}",
-            share=share(job.whole.fraction, 0), left=left(job.whole.seconds_left), step=_at_work(job),
+            share=share(job.whole.fraction, 0), left=_left_of(job, took), step=_at_work(job),
         )  # fmt: skip
     if not job.done:
         return ready(job)
@@ -96,6 +100,25 @@ def status_line(job: engine.JobView) -> str:
     if job.seconds_left is not None:
         parts.append(tr("{left} of this step", left=left(job.seconds_left)))
     return " · ".join(parts)
+
+
+def _left_of(job: engine.JobView, took: float | None) -> str:
+    """Return the time left of a job with a whole; of an examination that has hardly begun, that it is not known."""
+    assert job.whole is not None
+    if job.kind not in ASKING or job.whole.fraction >= TOLD:
+        return left(job.whole.seconds_left)
+    if took is None:
+        return tr("time left not known yet")
+    return tr("time left not known yet, the last one took {time}", time=seconds(took))
+
+
+def last_took(workspace: engine.Workspace, job: engine.JobView) -> float | None:
+    """Return how many seconds the last whole job of this kind took here; None where none ended."""
+    ended = [one for one in workspace.jobs.all() if one.kind == job.kind and one.state == "done" and one.started]
+    one = max((one for one in ended if one.finished), key=lambda one: one.finished or "", default=None)
+    if one is None or one.started is None or one.finished is None:
+        return None
+    return (datetime.fromisoformat(one.finished) - datetime.fromisoformat(one.started)).total_seconds()
 
 
 def ready(job: engine.JobView) -> str:
@@ -178,7 +201,7 @@ def silence(status: engine.WorkerStatus) -> str | None:
 def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples: bool, stops: bool) -> None:
     """Draw one state of a job."""
     st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
-    st.progress(fraction(job), text=status_line(job))
+    st.progress(fraction(job), text=status_line(job, _took(workspace, job)))
     if job.state == "queued" and (waiting := waits_for(workspace, job)):
         st.caption(waiting)
     if (silent := silence(workspace.jobs.worker_status())) is not None:
@@ -194,8 +217,13 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
 
 def bar(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
     """Draw how far a job is that is named beside it, and the button that stops it."""
-    st.progress(fraction(job), text=status_line(job))
+    st.progress(fraction(job), text=status_line(job, _took(workspace, job)))
     cancel(workspace, job, key=key)
+
+
+def _took(workspace: engine.Workspace, job: engine.JobView) -> float | None:
+    early = job.kind in ASKING and job.whole is not None and job.whole.fraction < TOLD
+    return last_took(workspace, job) if early else None
 
 
 def cancel(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
@@ -240,8 +268,10 @@ def _stop(workspace: engine.Workspace, job_id: str, key: str) -> None:
 
 @st.fragment(run_every="1s")
 def job_progress(
-    workspace: engine.Workspace, job_id: str, *, key: str, samples: bool = False, cancel: bool = True
+    workspace: engine.Workspace, job_id: str, *, key: str, samples: bool = False, cancel: bool = True, below: str = ""
 ) -> None:
-    """Draw a job until it ends, then run the whole page once."""
+    """Draw a job until it ends, then run the whole page once; `below` stands under it for as long as it goes on."""
     job = still_running(workspace, job_id)
     draw(workspace, job, key=key, samples=samples, stops=cancel)
+    if below and not job.stopping:
+        st.caption(below)

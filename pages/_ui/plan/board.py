@@ -39,7 +39,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     with st.container(key="plan-board"):
         left, right = st.columns([3, 2], gap="medium")
     with left:
-        method = method_cards.choose(drafts, runs, found.recommended, partial(_keep, workspace, corpus.id))
+        method = method_cards.choose(drafts, runs, found.recommended, partial(_keep, workspace, corpus.id), found.ways)
         several = st.container()
     below = st.container()
     with right, st.container(gap="xsmall"):
@@ -62,11 +62,12 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     fit = certainty.to_what_is_left(workspace, corpus.id, draft) if certainty.applies(spec) and not asks else None
     dock.draw(
         draft, settled, reviews, tries_out=tries_out, measured=lasting.last_words(measured), asks=asks, fit=fit,
-        times=lasting.times(workspace, measured), refuses=wizard.refuses(found.policy, spec.kind),
+        pace=lasting.pace(workspace, measured), refuses=wizard.refuses(found.policy, spec.kind),
+        reach=None if found.ways is None else found.ways.reach(draft.guarantee),
     )  # fmt: skip
 
 
-FEW = 120  # outputs under which most uses are not judged
+FEW = engine.ENOUGH_OUTPUTS  # outputs under which most uses are not judged
 
 
 def _keep(workspace: engine.Workspace, corpus_id: str, method: str) -> None:
@@ -126,7 +127,7 @@ def _chosen(
     with top:
         presets.draw(
             workspace, corpus, facts, inner, key=key, asked=settings, count=count, skip=skip,
-            times=lasting.times(workspace, lasting.last(runs, inner.id, plan_model.BUILTIN)),
+            pace=lasting.pace(workspace, lasting.last(runs, inner.id, plan_model.BUILTIN)),
         )  # fmt: skip
     asked = parameters.checked(method, settings)
     if asked is None:

@@ -17,7 +17,7 @@ from pages._ui.current import show_run
 from pages._ui.language import tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts import once
-from pages._ui.plan import lasting
+from pages._ui.plan import lasting, leaving
 from pages._ui.texts import on_page, plain, seconds, share
 
 _FOLDER = Path(__file__).resolve().parent
@@ -47,17 +47,18 @@ def draw(
     *,
     tries_out: bool = False,
     measured: str = "",
-    times: float = 1.0,
+    pace: lasting.Pace = lasting.AS_RECKONED,
     asks: bool = False,
     fit: Callable[[], None] | None = None,
     refuses: str = "",
+    reach: engine.Reach | None = None,
 ) -> None:
     """Draw the verdict, what a release would end, what the run costs, and Start; ask before it takes most of a budget.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
-    makes a good writer. measured: what the last such run took, in words; `times` what was reckoned for it. asks: the
+    makes a good writer. measured: what the last such run took, in words; `pace` what follows from it. asks: the
     ledger has a question open. fit: sets the run's ε to what is left of the budget, where that is in the way. refuses:
-    why the readers' policy takes no such run.
+    why the readers' policy takes no such run. reach: what the run could be released under.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
@@ -70,7 +71,9 @@ def draw(
                     st.markdown(f":orange[:material/block: {refuses}]")
                 elif said := consequence(draft):
                     st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
-                st.caption(cost(draft, tries_out=tries_out, measured=measured, times=times))
+                if reach is not None and not draft.blockers and (policies := leaving.said(reach)):
+                    st.markdown(f":material/gavel: {policies}")
+                st.caption(cost(draft, tries_out=tries_out, measured=measured, pace=pace))
             if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):
                 go("ledger")
             if fit is not None:
@@ -172,12 +175,14 @@ def consequence(draft: engine.Draft) -> str:
     return tr("After a release of this run no total of privacy loss can be promised to these people any more.")
 
 
-def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "", times: float = 1.0) -> str:
+def cost(
+    draft: engine.Draft, *, tries_out: bool = False, measured: str = "", pace: lasting.Pace = lasting.AS_RECKONED
+) -> str:
     """Return time, what the last such run took, budget and whether the model is one for trying out, in one line.
 
-    Where there is a last run, the time goes by it: `times` what is reckoned.
+    Where there is a last run, the time goes by its pace.
     """
-    time = lasting.about(draft.plan.seconds * times)
+    time = lasting.about(pace.of(draft.plan.seconds))
     alone = (
         tr("{time} on this machine while nothing else runs, once the model is loaded", time=time)
         if draft.plan.model_calls
@@ -185,9 +190,9 @@ def cost(draft: engine.Draft, *, tries_out: bool = False, measured: str = "", ti
     )
     parts = [alone]
     if measured:
-        reckoned = draft.plan.seconds * times
+        reckoned = pace.of(draft.plan.seconds)
         going = (
-            tr("going by that less than a second")
+            tr("going by that some seconds to get ready")
             if reckoned < 1
             else tr("going by that about {time}", time=seconds(reckoned))
         )

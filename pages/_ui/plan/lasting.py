@@ -1,12 +1,13 @@
 """How long a run takes: what is reckoned for a machine that does nothing else, and what the last one took here.
 
-How to use: `last(runs, method, model)` is the run to go by, `last_words` says what it took, `times` how many times what
-was reckoned for it; `about(seconds * times)` says what a further one takes.
+How to use: `last(runs, method, model)` is the run to go by, and `last_words` says what it took. `pace` is what follows:
+`about(pace.of(seconds))` says what a further one takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -17,9 +18,26 @@ from pages._ui.texts import seconds
 LEAST = 1.0  # seconds: of a shorter reckoning nothing follows
 
 
+class Pace(NamedTuple):
+    """How a run goes here: seconds that it takes to get ready, and how many times what is reckoned its work takes."""
+
+    ready: float = 0.0
+    times: float = 1.0
+
+    def of(self, reckoned: float) -> float:
+        """Return how many seconds a run takes whose work is reckoned at so many."""
+        return self.ready + reckoned * self.times
+
+
 def about(value: float) -> str:
-    """Return a reckoned duration in words, at the beginning of a sentence."""
-    return tr("Less than a second") if value < 1 else tr("About {time}", time=seconds(value))
+    """Return a reckoned duration in words, at the beginning of a sentence.
+
+    Of less than a second getting ready is what is waited for, and nobody knows how long.
+    """
+    return tr("Some seconds to get ready") if value < 1 else tr("About {time}", time=seconds(value))
+
+
+AS_RECKONED = Pace()
 
 
 def last(runs: Iterable[engine.RunSummary], method: str, model: str) -> engine.RunSummary | None:
@@ -35,23 +53,28 @@ def last_words(run: engine.RunSummary | None) -> str:
     return trn("last time {time} for {n} text", "last time {time} for {n} texts", run.kept, time=seconds(run.seconds))
 
 
-def times(workspace: engine.Workspace, run: engine.RunSummary | None) -> float:
-    """Return how many times what is reckoned for its settings a run took; 1 where there is none to go by."""
-    return 1.0 if run is None else _times(workspace, run, run.id)
+def pace(workspace: engine.Workspace, run: engine.RunSummary | None) -> Pace:
+    """Return how a further run goes, by one that has ended; as reckoned where there is none to go by."""
+    return Pace() if run is None else _pace(workspace, run, run.id)
 
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=200)
-def _times(_workspace: engine.Workspace, _run: engine.RunSummary, run_id: str) -> float:
+def _pace(_workspace: engine.Workspace, _run: engine.RunSummary, run_id: str) -> Pace:
     del run_id  # part of the key only: a finished run never changes
-    return slower(_workspace, _run)
+    return measured(_workspace, _run)
 
 
-def slower(workspace: engine.Workspace, run: engine.RunSummary) -> float:
-    """Return how many times what is reckoned for its settings a finished run took; 1 where that is not known."""
+def measured(workspace: engine.Workspace, run: engine.RunSummary) -> Pace:
+    """Return what a finished run says of a further one; as reckoned where nothing follows.
+
+    A run took its reckoned work so many times; of one too short to tell, what it took beyond it was getting ready.
+    """
     try:
         plan = workspace.plan.draft(
             run.corpus_id, run.method, count=run.count, parameters=dict(run.parameters), model=run.model
         ).plan
     except engine.UserError:
-        return 1.0
-    return run.seconds / plan.seconds if plan.seconds >= LEAST else 1.0
+        return Pace()
+    if plan.seconds >= LEAST:
+        return Pace(times=run.seconds / plan.seconds)
+    return Pace(ready=max(0.0, run.seconds - plan.seconds))

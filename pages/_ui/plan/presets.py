@@ -11,6 +11,7 @@ from engine import JSON, READABLE_FIELD, MethodPreset
 from pages._ui.language import sentence, tr
 from pages._ui.language.words import code
 from pages._ui.methods import parameters
+from pages._ui.plan import lasting
 from pages._ui.texts import seconds
 
 
@@ -34,17 +35,17 @@ def draw(
     asked: Mapping[str, JSON],
     count: int | None,
     skip: tuple[str, ...],
-    times: float = 1.0,
+    pace: lasting.Pace = lasting.AS_RECKONED,
 ) -> None:
     """Draw the presets with their times; the one that stands is the one that the settings are those of.
 
-    times: how many times what is reckoned the last run took.
+    pace: of the last run.
     """
     found = {preset.id: preset for preset in engine.presets_of(method.id)}
     own = f"plan.preset.{corpus.id}.{method.id}"
     st.session_state[own] = standing(method, facts, asked, count)
 
-    took = {name: _time(workspace, corpus.id, method.id, name, times, code()) for name in found}
+    took = {name: _time(workspace, corpus.id, method.id, name, pace, code()) for name in found}
     titles = {name: f"{tr(found[name].title)} · {took[name]}" for name in found}
 
     def chosen() -> None:
@@ -83,7 +84,7 @@ def standing(
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=400)
 def _time(
-    _workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str, times: float, language: str
+    _workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str, pace: lasting.Pace, language: str
 ) -> str:
     """Return the time of a run by a preset, in a language; a corpus never changes, so neither does this."""
     preset = next(preset for preset in engine.presets_of(method_id) if preset.id == preset_id)
@@ -93,4 +94,4 @@ def _time(
         plan = _workspace.plan.draft(corpus_id, method_id, count=count, parameters=dict(preset.parameters)).plan
     except engine.UserError:
         return tr("time unknown")
-    return seconds(plan.seconds * times)
+    return seconds(pace.of(plan.seconds))

@@ -13,12 +13,14 @@ import streamlit as st
 
 import engine
 from engine import (
+    POLICY_OF,
     Answers,
     JSONObject,
     Proposal,
     Recipients,
     Recommended,
     can_be_set_aside,
+    enough_for,
     least_aside,
     policy_for,
     propose,
@@ -29,6 +31,7 @@ from pages._ui.language import mark, tr, translator
 from pages._ui.methods import method_cards
 from pages._ui.navigation import go
 from pages._ui.plan import certainty
+from pages._ui.plan.leaving import Ways
 from pages._ui.plan.words import card_of
 from pages._ui.release import policy as release_policy
 from pages._ui.texts import count_of, number, plain
@@ -39,7 +42,8 @@ RECIPIENTS: dict[Recipients, str] = {
     "researchers": mark("Researchers under an agreement"),
     "public": mark("Anyone"),
 }
-NOBODY, UNSAID = "", mark("Not said: as for researchers")  # what is proposed is careful; no policy follows from it
+NOBODY, UNSAID = "", mark("No readers named yet")  # what is proposed is careful; no policy follows from it
+CAREFUL = mark("Methods are proposed as carefully as for researchers.")
 BESIDE = {
     False: mark("No, they read the new text alone"),
     True: mark("Yes, beside the original"),
@@ -64,6 +68,7 @@ class Found:
     proposal: Proposal
     pools: int  # of text made elsewhere
     policy: engine.Policy | None = None  # that holds for the readers who were named
+    ways: Ways | None = None  # under which a run could leave to the readers, as proposed or named
 
 
 def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> Found:
@@ -114,7 +119,11 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
             )  # fmt: skip
         proposal = propose(answers, tuple(specs))
         policies = {policy.id: policy for policy in workspace.releases.policies()}
-        found = Found(recommended(answers, tuple(specs)), proposal, pools, policies[proposal.policy] if named else None)
+        enough = enough_for(answers.recipients, beside=answers.private_beside)
+        found = Found(
+            recommended(answers, tuple(specs)), proposal, pools, policies[proposal.policy] if named else None,
+            Ways(tuple(policies.values()), corpus.holdout_units, enough),
+        )  # fmt: skip
         with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
             proven = any(specs[one.method].kind == "dp" for one in found.recommended)
             unseen = policies.get(policy_for(answers.recipients, proven=True)) if proven else None
@@ -122,6 +131,8 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
             _reasons(workspace, corpus, facts, found, specs, policies[proposal.policy], other, named is not None)
     if few := few_aside(policies[found.proposal.policy], corpus, said=named is not None):
         st.markdown(f":orange[:material/warning: {few}]")
+    if named is None:
+        st.caption(f"{release_policy.nobody_named(policies[POLICY_OF['team']])} {tr(CAREFUL)}")
     return found
 
 

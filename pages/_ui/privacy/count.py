@@ -38,10 +38,15 @@ def in_spite(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     return f"{said} {which}. " + tr("This policy lets the text go in spite of that.")
 
 
+def counted(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[str, ...]:
+    """Return what the leaks of an examined run are called, without what a session keeps."""
+    (side,) = data.load(workspace, [run])
+    return tuple(one.text.partition(":")[0] for one in verdict.sentences(side) if one.level == "leak")
+
+
 @st.cache_data(scope="session", show_spinner=False, max_entries=50, ttl=KEPT)
 def _leaks(
     _workspace: engine.Workspace, _run: engine.RunSummary, run_id: str, examined_at: str, pending: bool
 ) -> tuple[str, ...]:
     del run_id, examined_at, pending  # part of the key only
-    (side,) = data.load(_workspace, [_run])
-    return tuple(one.text.partition(":")[0] for one in verdict.sentences(side) if one.level == "leak")
+    return counted(_workspace, _run)

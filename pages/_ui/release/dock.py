@@ -13,11 +13,12 @@ import engine
 from pages._ui.current import run_label
 from pages._ui.language import localised, mark, tr, trn
 from pages._ui.parts import once
+from pages._ui.plan.leaving import INSIDE
 from pages._ui.privacy.count import in_spite, leaks
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
 from pages._ui.release.made import download, latest
-from pages._ui.release.policy import INSIDE, closed_by
+from pages._ui.release.policy import closed_by
 from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
 from pages._ui.texts import decimal, number, plain, when

@@ -14,13 +14,13 @@ from engine import POLICY_OF, gate_order, out_of_reach, policy_for, proof_taken
 from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
 from pages._ui.parts.progress import running_job
+from pages._ui.plan.leaving import INSIDE
 from pages._ui.sign_in.visitor import may
 from pages._ui.states import act
 from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that a person made the choice for; empty where nobody did
-INSIDE = "exploratory"  # the policy for looking at text within the team
 WAIT = mark("Wait until the examination has ended.")
 
 
@@ -86,8 +86,13 @@ def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, r
     if other is not None:
         return tr("On Plan other readers are named, whose policy is “{policy}”.", policy=plain(other.title))
     if policy.id == INSIDE:
-        return tr("Nobody has said on Plan who receives the text, so the policy for looking inside the team is set.")
+        return nobody_named(policy)
     return ""
+
+
+def nobody_named(policy: engine.Policy) -> str:
+    """Return what holds while nobody has said who receives the text; one sentence for every page."""
+    return tr("No readers are named on Plan yet: until then “{policy}” holds, for inside.", policy=plain(policy.title))
 
 
 def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy:

@@ -17,9 +17,10 @@ from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
 from pages._ui.navigation import go
 from pages._ui.parts.progress import running_job
+from pages._ui.plan.leaving import INSIDE
 from pages._ui.privacy.count import in_spite
 from pages._ui.release import waivers as release_waivers
-from pages._ui.release.policy import INSIDE, WAIT, hold_against
+from pages._ui.release.policy import WAIT, hold_against
 from pages._ui.texts import decimal, plain
 
 # passed -> icon, word; the word carries the meaning, the colour only repeats it

@@ -20,6 +20,8 @@ from pages._ui.parts.progress import ACTIVE, running_job
 from pages._ui.parts.progress import draw as draw_job
 from pages._ui.plan import model as plan_model
 from pages._ui.plan import promise as plan_promise
+from pages._ui.plan.leaving import INSIDE
+from pages._ui.privacy.count import leaks
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
 from pages._ui.runs import budget as run_budget
@@ -32,7 +34,7 @@ from pages._ui.runs import rounds as run_rounds
 from pages._ui.runs.unexamined import untouched
 from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
-from pages._ui.texts import FILTERED, count_of, method_name, plain, seconds, when
+from pages._ui.texts import FILTERED, count_of, method_name, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
 UNEXAMINED = (
@@ -92,7 +94,8 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
 
 def _noted(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the funnel, and what else a run noted; that is for whoever may see text."""
-    _funnel(run)
+    if not _in_a_line(run):
+        _funnel(run)
     if may(engine.Right.REVEAL):
         run_endpoint.draw(workspace, run)
 
@@ -128,6 +131,8 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete", **only(engine.Right.MANAGE)):
             _confirm_delete(workspace, run)
+    if run.state == "done":
+        st.markdown(standing(workspace, run))
     if _plain(run):  # nothing to draw, so nothing to stand beside
         left = right = st.container()
     else:
@@ -139,7 +144,14 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         _noted(workspace, run)
     if may(engine.Right.REVEAL):
         run_outputs.draw(workspace, run)
+    _rests(run, _under(run))
     _script(workspace, run)
+
+
+def _under(run: engine.RunSummary) -> str:
+    """Return what of a guarantee's sentence does not stand above it already."""
+    sentence = run.guarantee.sentence
+    return sentence if plan_promise.in_words(run.guarantee) else sentence.partition(". ")[2]
 
 
 def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -190,6 +202,20 @@ def _plain(run: engine.RunSummary) -> bool:
     return len(others) == 1 and all(name.startswith("dropped") for name in others)
 
 
+def _in_a_line(run: engine.RunSummary) -> bool:
+    """Return whether what became of the outputs of a run that has ended stands in the line of its facts."""
+    return run.state not in ACTIVE and bool(run.funnel) and _plain(run) and may(engine.Right.REVEAL)
+
+
+def _made(run: engine.RunSummary) -> str:
+    """Return how many outputs were made and kept; how many were kept alone where the funnel is drawn, or is barred."""
+    from engine.figures.funnel import funnel
+
+    if _in_a_line(run):
+        return funnel(run.funnel, run.count).takeaway
+    return f"{count_of(run.kept, 'output')} kept."
+
+
 def _funnel(run: engine.RunSummary) -> None:
     """Draw how many outputs were made, dropped, kept and flagged."""
     from engine.figures.funnel import funnel
@@ -216,16 +242,18 @@ def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[st
         f"{name.replace('_', ' ')}: {old.get(name, 'default')} → {new.get(name, 'default')}"
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
-    ]
+    ] + ["the review was changed between the two"] * (before.stale and not run.stale)
 
 
 def times(run: engine.RunSummary) -> str:
     """Return when a run started and ended, in a sentence."""
     if run.started is None:
-        return f"Asked for {when(run.created)}, {'not started yet' if run.state in ACTIVE else 'never started'}."
+        waits = {"queued": "waiting for its turn", "running": "getting ready"}.get(run.state, "never started")
+        return f"Asked for {when(run.created)}, {waits}."
     if run.state in ACTIVE:
         return f"Started {when(run.started)}."
-    return f"Started {when(run.started)}, {seconds(run.seconds)} of work."
+    began = "" if when(run.started) == when(run.created) else f", started {when(run.started)}"
+    return f"Asked for {when(run.created)}{began}, {seconds(run.seconds)} of work."
 
 
 def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
@@ -233,23 +261,45 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     if run.note:
         st.text(run.note)
     badge(run.guarantee.kind)
-    first, dot, rest = run.guarantee.sentence.partition(". ")
+    first, dot, _ = run.guarantee.sentence.partition(". ")
     if words := plan_promise.in_words(run.guarantee):
         st.markdown(words)
         if beside := plan_promise.not_that_chance(run.guarantee.bound[1]):
             st.caption(beside)
-        rest = run.guarantee.sentence
     else:
         st.markdown(plain(f"{first}{dot}".rstrip()))
-    with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
-        st.markdown(plain(f"{rest} {literature(run)}".strip()))
-    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. {_made_with(workspace, run)}Seed {run.seed}."))
+    if run.state in ACTIVE:
+        _rests(run, _under(run))
+    st.caption(plain(f"{times(run)} {_made(run)} {_made_with(workspace, run)}Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
         st.markdown("**Different from the run before**")
         st.markdown("\n".join(f"- {plain(change)}" for change in changes))
     elif any(other.method == run.method and other.created < run.created for other in runs):
         st.caption("The same settings as the run of this method before it.")
+
+
+def _rests(run: engine.RunSummary, rest: str) -> None:
+    """Draw what the promise rests on, folded."""
+    with st.expander("What it rests on", icon=":material/verified_user:", key=f"run.guarantee.{run.id}"):
+        st.markdown(plain(f"{rest} {literature(run)}".strip()))
+
+
+def standing(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return in one line what was measured of a finished run, to whom that lets it go, and what is undecided."""
+    pending = workspace.runs.approval_counts(run.id).get("pending", 0)
+    waits = f" · {number(pending)} undecided" if pending else ""
+    found = leaks(workspace, run)
+    if found is None:
+        return f"{examined_run.in_part(workspace, run) or 'Not examined yet'}{waits}"
+    policy = workspace.releases.audience(run.id).policy
+    if policy is None:
+        goes = "may not leave as measured"
+    else:
+        goes = "stays inside" if policy.id == INSIDE else f"measured within “{plain(policy.title)}”"
+    many = count_of(found, "leak") if found else "no leak shown"
+    old = " · the review changed since" if run.stale or run.examination_stale else ""
+    return f"**Examined**: {many}, {goes}{waits}{old}"
 
 
 def literature(run: engine.RunSummary) -> str:

@@ -82,7 +82,7 @@ def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
         return ""
     fewest = min(use.size or 0 for use in short)
     wanted = max(math.ceil(kept * (use.least or 0) / (use.size or 1)) for use in short)
-    rounded = -(-wanted // 10) * 10
+    rounded = max(engine.ENOUGH_OUTPUTS, -(-wanted // 10) * 10)  # as Plan offers
     beside = f", of which {fewest:,} could be held against as many real ones" if fewest < kept else ""
     waits = "one use waits" if len(short) == 1 else f"{len(short)} uses wait"
     return f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {rounded:,} would do."
