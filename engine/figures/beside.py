@@ -17,10 +17,11 @@ from engine.figures.base import Figure, listed, pick, whiskers
 from engine.figures.board import COARSE, own
 from engine.figures.utility import beside_real
 
-# What matters first: a leak of identifiers, copies, near copies, closeness, linked details; then use.
+# What matters first: a leak of identifiers, copies, near copies, closeness, linked and guessed details; then use.
 PRIVACY = ("strict_pipp_excess", "strict_alone_excess", "verbatim_8gram_excess", "near_copies_08_excess",
            "nearest_similarity_excess",
-           "longest_run_excess", "pipp_excess", "linkage_excess", "detail_inference_excess")  # fmt: skip
+           "longest_run_excess", "pipp_excess", "linkage_excess", "detail_inference_excess",
+           "attribute_inference_excess")  # fmt: skip
 UTILITY = ("readable", "kid", "next_word", "mauve", "js_2gram", "coverage", "self_bleu", "length_distance")
 MOST = 5
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
@@ -162,4 +163,5 @@ def _takeaway(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -
             continue
         parts.append(f"{letter} on {sum(beside_real(rows, name) == 'close' for name in names)}")
     what = "Clearly above chance at equal sizes" if excess else "Not to be told from real text against real text"
-    return f"{what}, of the {len(names)} measures drawn: {listed(parts)}."
+    beside_it = " Membership attacks are not among them." if excess else ""
+    return f"{what}, of the {len(names)} measures drawn: {listed(parts)}.{beside_it}"

@@ -116,7 +116,7 @@ def test_takeaways_are_computed() -> None:
     assert "records with a private entity" in figures.leak_shares(PRIVACY).takeaway
     assert "eight-word copy" not in figures.leak_shares(PRIVACY).takeaway
     safe = [f for f in PRIVACY if not f.name.startswith("pipp")]
-    assert "Nothing stands out" in figures.leak_shares(safe).takeaway
+    assert "Nothing of this stands out" in figures.leak_shares(safe).takeaway
     assert figures.funnel({"made": 100, "dropped: copied": 30, "kept": 60}).takeaway.startswith("60 of 100")
     assert "5 words" not in figures.lengths(lengths()).takeaway
     assert "at most 2 words" in figures.lengths(lengths()).takeaway

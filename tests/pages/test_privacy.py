@@ -471,3 +471,21 @@ def test_ways_that_a_sentence_numbers_stand_one_under_the_other():
         "What would help: 32 are too few. Two ways:", "", "1. Load the corpus again.", "2. Make the run again, unseen.",
     ]  # fmt: skip
     assert listed("What would help: a smaller ε.") == "What would help: a smaller ε."
+
+
+def test_the_headline_names_the_leaks():
+    from types import SimpleNamespace
+
+    from pages._ui.privacy.verdict import leaking
+
+    def one(level, text, finding="x"):
+        return SimpleNamespace(level=level, text=text, finding=finding)
+
+    said = [
+        one("leak", "Details of people: whoever"),
+        one("unsure", "Copied text: 1%"),
+        one("leak", "Membership: 5 of 14"),
+    ]
+    assert leaking(said) == " 2 leaks: details of people, membership."
+    assert leaking(said[1:2]) == ""
+    assert leaking([one("leak", "Guarantee: broken", "guarantee")]) == "", "the box calls that broken, not a leak"

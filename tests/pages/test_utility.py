@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.uses import Mark, Use, clearly_lost, headline, use_table
+from engine.examine.measures import MEASURES
 from engine.examine.stats.intervals import Interval
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
@@ -409,3 +410,16 @@ def test_what_measured_meaning_is_said_where_it_was_not_the_english_model():
     )
     assert "by character n-grams: they follow words" in said("character n-grams")
     assert "by the sentence model many (12345678)." in said("many (12345678)")
+
+
+def test_measures_that_lie_apart_are_named_above_their_table():
+    from pages._ui.utility.measures import named, said
+
+    marks = {"js_2gram": "cross", "kid": "warning"}
+    names = ["js_2gram", "kid", "mauve"]
+    told = named(names, marks)
+    assert told.count(MEASURES["js_2gram"].title) == told.count(MEASURES["kid"].title) == 1
+    assert told.index("Far from real text:") < told.index(MEASURES["js_2gram"].title) < told.index("Apart:")
+    assert MEASURES["mauve"].title not in told
+    assert len(said(names, marks)) == 3, "the heading counts what the line names"
+    assert named(["mauve"], marks) == ""

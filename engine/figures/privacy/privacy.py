@@ -70,7 +70,7 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         against = " all that was used" if by_all.issuperset(n for n in measured if stands_out(findings, n)) else ""
         takeaway = f"More than chance: {listed(above)} stand out against{against or ' the training part'}."
     else:
-        takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
+        takeaway = "Nothing of this stands out from chance: every difference to unused text lies within its interval."
         if apart:
             takeaway += f" That is without what many people share, which rows with {MARK} are drawn with."
     caveat = "Intervals of 95% miss one time in twenty. "

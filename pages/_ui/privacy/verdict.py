@@ -114,7 +114,7 @@ def _head(
         for side, found, sentences_of in zip(sides, readers, said_of, strict=True):
             name = f"{plain(side.name)}: " if len(sides) > 1 else ""
             icon, reply = answer(found, side, leaks=any(one.level == "leak" for one in sentences_of))
-            st.markdown(f"#### {icon} {name}{reply}")
+            st.markdown(f"#### {icon} {name}{reply}{leaking(sentences_of)}")
             if found.wider is not None:
                 corpus = workspace.corpora.get(side.run.corpus_id)
                 noun = called.noun(workspace, corpus.id)
@@ -242,6 +242,14 @@ def answer(found: engine.Audience, side: Examined, *, leaks: bool) -> tuple[str,
     if found.policy.id == "exploratory":
         return ":orange[:material/visibility:]", f"It stays inside: for {readers}."
     return ":blue[:material/group:]", f"As measured, it may go to: {readers}."
+
+
+def leaking(said: Sequence[Sentence]) -> str:
+    """Return how many leaks were found and what they are called, as a sentence to follow; nothing without any."""
+    found = [one.text.partition(":")[0] for one in said if one.level == "leak" and one.finding != "guarantee"]
+    if not found:
+        return ""
+    return f" {count_of(len(found), 'leak')}: {', '.join(plain(one[:1].lower() + one[1:]) for one in found)}."
 
 
 def _again(workspace: engine.Workspace, side: Examined) -> None:
