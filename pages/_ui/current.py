@@ -94,9 +94,12 @@ def run_label(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     return run_names(workspace.runs.all(run.corpus_id)).get(run.id, run_name(run))
 
 
-def corpus_names(workspace: engine.Workspace) -> dict[str, str]:
-    """Return what the corpora are called by id, newest first, no two alike: a file may be loaded twice."""
-    newest_first = corpora(workspace)
+def corpus_names(workspace: engine.Workspace, known: Sequence[engine.CorpusSummary] | None = None) -> dict[str, str]:
+    """Return what the corpora are called by id, newest first, no two alike: a file may be loaded twice.
+
+    known: all of them, where they were read a moment ago.
+    """
+    newest_first = corpora(workspace) if known is None else known
     called = distinct({corpus.id: corpus.name for corpus in reversed(newest_first)})
     return {corpus.id: called[corpus.id] for corpus in newest_first}
 

@@ -106,12 +106,13 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     unit = tr(UNITS[corpus.unit][0])
     extra = "" if corpus.unit == "record" else tr(" (at most {cap} of each are used)", cap=number(corpus.cap))
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield", page="load")
-    _budget(workspace, corpus)
+    run = current_run(workspace, corpus)
+    _budget(workspace, corpus, run)
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off", page="review")
-    _line("Release gate", gate_state(workspace, corpus), icon="gavel", page="release")
+    _line("Release gate", gate_state(workspace, corpus, run), icon="gavel", page="release")
 
 
-def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: engine.RunSummary | None) -> None:
     """Draw what is left of the limit of the people behind a corpus, and how much of it is in use as a bar."""
     view = workspace.ledger.of(corpus.id)
     limit = "ε = " + significant(view.limit_epsilon, "g")
@@ -139,7 +140,6 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     _line("Privacy budget", f":orange[{said}]" if little(view) else said, icon="account_balance_wallet", page="ledger")
     if view.share >= LEAST:
         st.progress(min(1.0, view.share))
-    run = current_run(workspace, corpus)
     if run is not None and run.guarantee.kind != "dp":
         st.markdown(f":small[{tr('A release of the run open now would end it: nothing is proven of that run.')}]")
 
@@ -179,9 +179,8 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     )
 
 
-def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
+def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: engine.RunSummary | None) -> str:
     """Return what the policy says about the run that the pages show, and which run that is."""
-    run = current_run(workspace, corpus)
     if run is None:
         return tr("No finished run yet.")
     policy = release_policy.standing(workspace, corpus.id, run)

@@ -164,7 +164,7 @@ def test_wrong_requests_end_with_status_1_and_a_sentence(tmp_path, arguments, wo
 def test_a_method_that_needs_spans_refuses_before_detection(tmp_path):
     (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"a short note number {i} about soup" for i in range(20)))
     corpus = called(tmp_path / "w", "import", tmp_path / "a.csv", "--text", "text")["corpus"]
-    assert "detect" in called(tmp_path / "w", "synthesize", corpus, "--method", "surrogate", expect=1)
+    assert "look for identifiers" in called(tmp_path / "w", "synthesize", corpus, "--method", "surrogate", expect=1)
 
 
 def test_guarantee_prints_without_running(tmp_path):

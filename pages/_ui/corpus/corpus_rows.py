@@ -35,13 +35,13 @@ def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> lis
     ]
 
 
-def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, leads: bool = True) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, name: str, *, leads: bool = True) -> None:
     """Draw one row; its next step is the screen's first button where it `leads`."""
     runs = workspace.runs.all(corpus.id)
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
-                f"**{plain(corpus_names(workspace)[corpus.id])}**  \n:small[{count_of(corpus.records, 'record')} · "
+                f"**{plain(name)}**  \n:small[{count_of(corpus.records, 'record')} · "
                 f"protected: {UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} "
                 f"{UNIT_PLURALS[corpus.unit]} set aside]",
                 width="content",

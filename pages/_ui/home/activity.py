@@ -5,12 +5,13 @@ Privacy posture: names of corpora and runs, counts and times; no record text is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 import engine
-from pages._ui.current import choose_corpus, corpus_names, current_run, show_run
+from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
@@ -50,12 +51,12 @@ def acts(workspace: engine.Workspace) -> list[Act]:
     return found[:SHOWN]
 
 
-def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
+def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary], names: Mapping[str, str]) -> None:
     """Draw both beside each other."""
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("What is next", anchor=False)
-        _next(workspace, known)
+        _next(workspace, known, names)
     with right:
         st.subheader("Last activity", anchor=False)
         with st.container(gap="xsmall"):
@@ -67,14 +68,14 @@ def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None
             go("ledger")
 
 
-def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
-    names, runs = corpus_names(workspace), run_queue.called(workspace)
+def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary], names: Mapping[str, str]) -> None:
+    runs = run_queue.called(workspace)
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
         _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
-    for corpus in known[:CORPORA]:
-        _stopped(workspace, corpus)
+    for corpus in [corpus for corpus in known[:CORPORA] if corpus.id not in {job.corpus_id for job in jobs}]:
+        _stopped(workspace, corpus)  # where nothing is at work already
     for corpus in known[:CORPORA]:
         _asked(workspace, corpus, names[corpus.id])
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:

@@ -1,11 +1,12 @@
 """The way to a first release as a list that ticks itself: each line is read from what was done in the workspace.
 
-How to use: `first_steps.draw(workspace, corpus)`; the list is about one corpus, a made-up one or one's own. It folds
+How to use: `first_steps.draw(workspace, corpus, names)`; the list is about one corpus. It folds
 once something was released or a person put it away, and can be opened again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -13,7 +14,7 @@ import streamlit as st
 import engine
 from engine import headline, use_table
 from pages._ui.corpus import samples
-from pages._ui.current import choose_corpus, corpus_names, current_run, show_run
+from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import STEP_JOBS, WATCH, running_job
@@ -84,7 +85,7 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
              held=measured.startswith((ONLY, NOBODY))),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
              approved > 0 or released, _approved(counts), "release", begun=bool(approved and counts.get("pending"))),
-        Step("release", "Build the release", _costs(workspace, corpus, run), released,
+        Step("release", "Build the release", _costs(workspace, run, inside=measured.startswith(ONLY)), released,
              count_of(corpus.released, "release") if released and corpus else "", "release"),
     ]  # fmt: skip
 
@@ -111,13 +112,12 @@ def _approved(counts: dict[str, int]) -> str:
     return f"{number(approved)} of {number(approved + rejected + pending)} approved{beside}"
 
 
-def _costs(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, run: engine.RunSummary | None) -> str:
+def _costs(workspace: engine.Workspace, run: engine.RunSummary | None, *, inside: bool) -> str:
     """Return what building a release is, and of a run without a proof whom it is for and what it ends."""
-    if corpus is None or run is None or run.guarantee.kind == "dp":
+    if run is None or run.guarantee.kind == "dp":
         return BUNDLE
-    policy = workspace.releases.audience(run.id).policy if run.examined_at else None
-    inside = f"{ONLY.capitalize()}. " if policy is not None and policy.id == INSIDE else ""
-    return f"{inside}{BUNDLE if workspace.ledger.of(corpus.id).unbounded else ENDS}"
+    ends = workspace.releases.makes_unbounded(run.id)
+    return f"{f'{ONLY.capitalize()}. ' if inside else ''}{ENDS if ends else BUNDLE}"
 
 
 def _found(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -144,7 +144,7 @@ def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, run:
             }  # fmt: skip
 
 
-def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bool:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, names: Mapping[str, str]) -> bool:
     """Draw the list, folded where something was released already or it was put away; return whether it lies open."""
     lines = steps(workspace, corpus)
     done = sum(line.done for line in lines)
@@ -152,7 +152,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> bo
     away = workspace.settings.get(SETTING) == AWAY
     folded = away or done == len(lines) or any(one.released for one in workspace.corpora.all())
     run = current_run(workspace, corpus) if corpus else None
-    about = f" with {plain(corpus_names(workspace)[corpus.id])}" if corpus else ""
+    about = f" with {plain(names[corpus.id])}" if corpus else ""
     of_run = f", run “{plain(next_step.called(workspace, run))}”" if run else ""
     counted = f"{done - begun} of {len(lines)} done{f', {begun} in part' if begun else ''}"
     title = f"**Your first release{about}**{of_run}: {counted}"
