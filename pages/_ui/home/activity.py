@@ -72,7 +72,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary], names:
     runs = run_queue.called(workspace)
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
-        where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
+        of = names.get(job.corpus_id or "")
+        where = f" · {plain(of)}" if of else ""
         _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
     for corpus in [corpus for corpus in known[:CORPORA] if corpus.id not in {job.corpus_id for job in jobs}]:
         _stopped(workspace, corpus)  # where nothing is at work already
