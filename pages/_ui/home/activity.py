@@ -15,7 +15,7 @@ from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.parts.progress import QUIET, bar, running_job, still_running
+from pages._ui.parts.progress import QUIET, bar, still_running
 from pages._ui.runs import queue as run_queue
 from pages._ui.texts import STEPS, count_of, number, plain, run_title, when
 
@@ -75,8 +75,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary], names:
         of = names.get(job.corpus_id or "")
         where = f" · {plain(of)}" if of else ""
         _job(workspace, job.id, f"{run_queue.told(job, runs)}{where}")
-    for corpus in [corpus for corpus in known[:CORPORA] if corpus.id not in {job.corpus_id for job in jobs}]:
-        _stopped(workspace, corpus)  # where nothing is at work already
+    for corpus in known[:CORPORA]:
+        _stopped(workspace, corpus)
     for corpus in known[:CORPORA]:
         _asked(workspace, corpus, names[corpus.id])
     for corpus in [corpus for corpus in known if corpus.stale][:CORPORA]:
@@ -111,7 +111,7 @@ def _stopped(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Lead to the newest examination that was stopped, and say how much of it is kept."""
     for run in sorted(workspace.runs.all(corpus.id), key=lambda run: run.created, reverse=True):
         kept = workspace.examinations.stopped(run.id) if run.state == "done" else None
-        if kept is None or running_job(workspace, kind="examine", run_id=run.id) is not None:
+        if kept is None:  # also where one waits or runs: that is the newest
             continue
         label = f"Go on examining “{plain(next_step.called(workspace, run))}”"
         with st.container(key=f"home.stopped.{run.id}", gap=None):
