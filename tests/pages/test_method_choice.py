@@ -67,7 +67,7 @@ def test_a_few_are_recommended_and_the_rest_is_folded(seeded, visit, decks):
 def test_a_method_chosen_elsewhere_is_never_hidden(seeded, visit, decks):
     app = visit("plan", **{CHOICE: "goldfish"})
     assert app.session_state[CHOICE] == "goldfish"
-    assert ids(decks["plan.cards"])[-1] == "goldfish"
+    assert ids(decks["plan.cards"])[0] == "goldfish"
     assert card_of(engine.get_method("goldfish").spec).name in [head.value for head in app.subheader]
 
 

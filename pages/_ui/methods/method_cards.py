@@ -10,7 +10,7 @@ How to use: `spec = choose(drafts, runs, recommended, on_choice)`; `badge(kind)`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -124,9 +124,10 @@ def choose(
         title = tr(STAYS)
         lead_out(drafts, recommended, faces, ways)
     named = {one.method for one in recommended}
-    if chosen not in named:
-        faces.append(face_of(drafts, methods[chosen], None, ran))
-    _deck([{"title": "", "cards": faces}], chosen, tr("Recommended methods"), "plan.cards", on_choice)
+    decks: list[Group] = [{"title": "", "cards": faces}]
+    if beside := _beside(drafts.corpus.id, chosen, named):
+        decks.insert(0, {"title": "", "cards": [face_of(drafts, methods[beside], None, ran)]})
+    _deck(decks, chosen, tr("Recommended methods"), "plan.cards", on_choice)
     for one in recommended:
         if one.method == first:
             name, short = plain(card_of(methods[first]).name), plain(_in_short(drafts, one))
@@ -146,6 +147,18 @@ def choose(
             ]
             _deck(groups, chosen, tr("All methods"), "plan.cards.all", on_choice, as_list=True)
     return methods[chosen]
+
+
+def _beside(corpus_id: str, chosen: str, recommended: Collection[str]) -> str:
+    """Return the method that was last chosen beside what is recommended; empty where none was.
+
+    It stays when another is chosen: else every card would move under the pointer.
+    """
+    key = f"{CHOICE}.beside.{corpus_id}"
+    if chosen not in recommended:
+        st.session_state[key] = chosen
+    last = str(st.session_state.get(key, ""))
+    return "" if last in recommended else last
 
 
 def lead_out(drafts: Drafts, recommended: Sequence[Recommended], faces: Sequence[Face], ways: Ways) -> None:

@@ -1,6 +1,8 @@
 // Draws method cards as buttons. Words are only ever set through textContent.
 // A press shows at once; the server's answer draws the same again.
 
+const ROW = 3 // cards side by side where the settings stand beside them
+
 function part(name, words, tag = "span") {
   const node = document.createElement(tag)
   node.className = name
@@ -51,6 +53,8 @@ export default function (component) {
   deck.setAttribute("role", "group")
   deck.setAttribute("aria-label", data.label)
   deck.classList.toggle("list", data.list === true)
+  const rows = data.groups.reduce((sum, group) => sum + Math.ceil(group.cards.length / ROW), 0)
+  deck.classList.toggle("many", data.list !== true && rows > 1)
   const focused = parentElement.activeElement ? parentElement.activeElement.dataset.id : null
   const nodes = []
   for (const group of data.groups) {

@@ -132,7 +132,8 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
     if few := few_aside(policies[found.proposal.policy], corpus, said=named is not None):
         st.markdown(f":orange[:material/warning: {few}]")
     if named is None:
-        st.caption(f"{release_policy.nobody_named(policies[POLICY_OF['team']])} {tr(CAREFUL)}")
+        inside = release_policy.nobody_named(policies[POLICY_OF["team"]])
+        st.caption(inside if few else f"{inside} {tr(CAREFUL)}")  # the line above speaks of researchers then
     return found
 
 
