@@ -46,13 +46,16 @@ class Parts:
     goes back and never stands at its end while work is left.
 
     Args:
-        expected: the parts in their order. clock: monotonic seconds.
+        expected: the parts in their order. clock: monotonic seconds. kept: seconds of parts that were done before the
+            job went on; they count as done and take no time.
     """
 
     _TRUST = 10.0  # seconds of expected work that count as having been kept to, so that the first part does not decide
 
-    def __init__(self, expected: Sequence[Expected], clock: Callable[[], float] = time.monotonic) -> None:
-        self._expected, self._clock = list(expected), clock
+    def __init__(
+        self, expected: Sequence[Expected], clock: Callable[[], float] = time.monotonic, *, kept: float = 0.0
+    ) -> None:
+        self._expected, self._kept, self._clock = list(expected), kept, clock
         self._at, self._begun = -1, clock()
         self._spent = self._planned = 0.0
 
@@ -68,7 +71,7 @@ class Parts:
         self._at, self._begun = found, now
 
     def whole(self) -> dict[str, JSON]:
-        """Return number, parts, title, fraction and seconds_left, as `engine.store.views.Whole` takes them."""
+        """Return number, parts, title, fraction, seconds_left and began, as `engine.store.views.Whole` takes them."""
         at = max(0, self._at)
         own = self._expected[at]
         within = self._clock() - self._begun
@@ -77,10 +80,11 @@ class Parts:
         pace = max(kept, (self._spent + within + self._TRUST) / (self._planned + own.seconds + self._TRUST))
         done = min(0.9 * own.seconds, within / pace)
         later = sum(one.seconds for one in self._expected[at + 1 :])
-        before = sum(one.seconds for one in self._expected[:at])
+        before = self._kept + sum(one.seconds for one in self._expected[:at])
         total = before + own.seconds + later
         left = pace * (max(own.seconds - done, 0.1 * own.seconds) + later)
         return {
             "number": at + 1, "parts": len(self._expected), "title": own.title,
             "fraction": round((before + done) / total, 4) if total else 0.0, "seconds_left": round(left, 1),
+            "began": round(self._kept / total, 4) if total else 0.0,
         }  # fmt: skip

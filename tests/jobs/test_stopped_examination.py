@@ -11,7 +11,7 @@ import sys
 
 import pandas as pd
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
@@ -230,6 +230,15 @@ def test_parts_of_other_settings_or_records_are_not_taken(store, change):
     worked(store, parts=2)
     change.get("change", lambda store: None)(store)
     assert worked(store, parts=2, settings=change.get("settings"))[1:3] == ["strict", "leaks"]
+
+
+def test_one_that_goes_on_tells_of_the_whole(store):
+    worked(store, parts=3)
+    worked(store, parts=5)
+    with store.session.db.read() as connection:
+        first, second = connection.execute(select(jobs.c.whole).order_by(jobs.c.seq)).scalars().all()[-2:]
+    assert (first["began"], second["parts"]) == (0.0, PARTS)
+    assert 0.0 < second["began"] <= second["fraction"], "it said that nothing was done yet"
 
 
 def test_parts_that_are_damaged_or_of_another_part_are_measured_again(store):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -32,7 +33,8 @@ def test_a_job_that_keeps_to_its_plan_tells_the_time_left():
     clock = Clock()
     whole = Parts(PARTS, clock)
     whole.begin("a")
-    assert whole.whole() == {"number": 1, "parts": 3, "title": "first", "fraction": 0.0, "seconds_left": 100.0}
+    assert whole.whole() == {"number": 1, "parts": 3, "title": "first", "fraction": 0.0, "seconds_left": 100.0,
+                             "began": 0.0}  # fmt: skip
     clock.now += 10
     whole.begin("b")
     clock.now += 30
@@ -40,6 +42,19 @@ def test_a_job_that_keeps_to_its_plan_tells_the_time_left():
     assert (told["number"], told["title"]) == (2, "second")
     assert told["fraction"] == pytest.approx(0.4)
     assert told["seconds_left"] == pytest.approx(60.0)
+
+
+def test_a_job_that_goes_on_begins_where_it_was_stopped():
+    clock = Clock()
+    whole = Parts((replace(PARTS[0], seconds=0.0), *PARTS[1:]), clock, kept=PARTS[0].seconds)
+    assert whole.whole()["fraction"] == pytest.approx(0.1)
+    whole.begin("a")
+    whole.begin("b")
+    told = whole.whole()
+    assert (told["number"], told["fraction"], told["began"]) == (2, pytest.approx(0.1), pytest.approx(0.1))
+    assert told["seconds_left"] == pytest.approx(90.0), "what is kept takes no time"
+    clock.now += 30
+    assert whole.whole()["fraction"] == pytest.approx(0.4)
 
 
 def test_a_machine_half_as_fast_is_told_so_after_the_first_part():

@@ -52,3 +52,13 @@ def test_an_examination_that_has_hardly_begun_promises_no_time(took, said):
     )  # fmt: skip
     assert said in status_line(job, took)
     assert "3 min" not in status_line(job, took)
+
+
+@pytest.mark.parametrize(("done", "told"), [(0.32, False), (0.5, True)])
+def test_an_examination_that_goes_on_promises_no_time_by_what_was_kept(done, told):
+    job = SimpleNamespace(
+        kind="examine", state="running", stopping=False, done=1, total=60, stage="generating", seconds_left=0.0,
+        whole=Whole(9, 34, "generating", done, 180.0, began=0.3),
+    )  # fmt: skip
+    assert ("3 min" in status_line(job)) == told
+    assert status_line(job).startswith(f"{round(100 * done)}%"), "the share is of the whole"

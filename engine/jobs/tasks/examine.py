@@ -59,7 +59,7 @@ def run(task: Task) -> None:
     expected = asked.expected()
     shelf = PartShelf(task, given, asked.more, len(expected))
     ahead = Ahead(task, shelf, expected)
-    task.expect(ahead.plan)
+    task.expect(ahead.plan, ahead.kept)
     output = examine_run(
         given, progress=task.report, cancelled=task.cancelled, begin=task.begin, shelf=shelf,
         ahead=ahead if ahead.shared else None,

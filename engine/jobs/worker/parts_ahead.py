@@ -40,7 +40,8 @@ class Ahead:
     """Has the parts of an examination measured by whoever there is, before they are put together.
 
     Attributes:
-        shared: whether there may be others. plan: the parts in the order in which they are measured.
+        shared: whether there may be others. plan: the parts in the order in which they are measured, those that are
+            kept without a time. kept: seconds that these are expected to have taken.
     """
 
     def __init__(self, task: Task, shelf: PartShelf, expected: Sequence[Expected]) -> None:
@@ -51,6 +52,7 @@ class Ahead:
         """
         self._task, self._shelf, self._expected = task, shelf, expected
         seen = not task.store.session.db.is_file or (task.crew is not None and task.crew.sees_workspace)
+        self.kept = sum(one.seconds for one in expected if one.key in shelf.keys)
         left = [replace(one, seconds=0.0) if one.key in shelf.keys else one for one in expected]
         self.shared = others(task) and seen and sum(one.seconds for one in left) >= LEAST_SECONDS
         self.plan = sorted(left, key=_place) if self.shared else left

@@ -115,9 +115,12 @@ class Task:
         if self.cancelled():
             raise Stopped
 
-    def expect(self, parts: Sequence[Expected]) -> None:
-        """Say which parts the job has and what each is expected to take, so that progress is of the whole job."""
-        self._parts = Parts(parts)
+    def expect(self, parts: Sequence[Expected], kept: float = 0.0) -> None:
+        """Say which parts the job has and what each is expected to take, so that progress is of the whole job.
+
+        kept: seconds of those that are kept from before, which take none.
+        """
+        self._parts = Parts(parts, kept=kept)
 
     def begin(self, key: str) -> None:
         """Say that a part begins."""

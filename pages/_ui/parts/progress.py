@@ -105,7 +105,8 @@ def status_line(job: engine.JobView, took: float | None = None) -> str:
 def _left_of(job: engine.JobView, took: float | None) -> str:
     """Return the time left of a job with a whole; of an examination that has hardly begun, that it is not known."""
     assert job.whole is not None
-    if job.kind not in ASKING or job.whole.fraction >= TOLD:
+    known = job.whole.fraction - job.whole.began >= TOLD * (1.0 - job.whole.began)  # of what is done since it went on
+    if job.kind not in ASKING or known:
         return left(job.whole.seconds_left)
     if took is None:
         return tr("time left not known yet")
