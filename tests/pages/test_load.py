@@ -283,6 +283,21 @@ def test_what_the_warning_asks_for_is_set_by_one_press_as_far_as_the_slider_goes
     assert "load.holdout.needed" not in {one.key for one in app.button}, "the slider ends at half of the file"
 
 
+def test_a_share_that_was_chosen_for_one_file_does_not_stand_for_another(empty, visit, tmp_path):
+    rows = "\n".join(["text", *(f"note {i} about something" for i in range(80))])
+    for name in ("first.csv", "second.csv"):
+        (tmp_path / name).write_text(rows)
+    app = visit("load")
+    app.radio(key="load.way").set_value("Path on this machine").run()
+    app.text_input(key="load.path").set_value(str(tmp_path / "first.csv")).run()
+    app.slider(key="load.holdout").set_value(44).run()
+    app.run()
+    assert app.slider(key="load.holdout").value == 44, "it stays with its file"
+    app.text_input(key="load.path").set_value(str(tmp_path / "second.csv")).run()
+    assert app.slider(key="load.holdout").value == 20, "the first file's need, which is private, would be the start"
+    assert not app.exception
+
+
 def test_where_accented_letters_are_to_be_checked_one_is_shown(empty, visit):
     def shown(app: AppTest):
         return [one for one in app.dataframe if list(one.value.columns) == ["Row", "Text"]]

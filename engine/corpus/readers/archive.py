@@ -52,9 +52,15 @@ class Meter:
             raise self.source.error(message, "unpacked size")
 
 
+BROKEN = "this cannot be read as a zip archive; it may be cut short or damaged, pack it again"
+
+
 @contextmanager
-def open_archive(source: Source, options: ReadOptions) -> Iterator[tuple[zipfile.ZipFile, Meter]]:
-    """Open a zip whose entries all have harmless names, or raise a data error."""
+def open_archive(source: Source, options: ReadOptions, broken: str = BROKEN) -> Iterator[tuple[zipfile.ZipFile, Meter]]:
+    """Open a zip whose entries all have harmless names, or raise a data error.
+
+    broken: what is said of one that cannot be read, and what to do about it.
+    """
     data = source.read(options)
     if data.count(_CENTRAL_ENTRY) > options.max_entries:
         message = f"the archive holds more than {options.max_entries:,} files; split it and import the parts"
@@ -65,8 +71,7 @@ def open_archive(source: Source, options: ReadOptions) -> Iterator[tuple[zipfile
                 check_entry(source, info, number)
             yield archive, Meter(source, options, len(data))
     except _BROKEN:
-        message = "this cannot be read as a zip archive; it may be cut short or damaged, pack it again"
-        raise source.error(message, "readable zip") from None
+        raise source.error(broken, "readable zip") from None
 
 
 def check_entry(source: Source, info: zipfile.ZipInfo, number: int) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _OLD_OR_PROTECTED = b"\xd0\xcf\x11\xe0"
 _CELL_LIMIT = 32_767
+_BROKEN = "this cannot be read as an Excel workbook; it may be cut short or damaged, save it again as .xlsx"
 _NO_SHEETS = ("xl/sharedstrings.xml", "xl/styles.xml")  # large, and named so by every spreadsheet
 
 
@@ -58,7 +59,7 @@ def read_excel(source: Source, options: ReadOptions, limit: int | None) -> RawTa
 def _check_archive(source: Source, options: ReadOptions) -> tuple[bool, dict[str, int]]:
     """Unpack the workbook once under the limits; return whether it holds formulas, and each part's last column."""
     formulas, widths = False, {}
-    with open_archive(source, options) as (archive, meter):
+    with open_archive(source, options, _BROKEN) as (archive, meter):
         names = archive.namelist()
         if "xl/workbook.xml" not in names:
             raise source.error("this is no Excel workbook; save it as .xlsx", "readable Excel file")

@@ -45,6 +45,11 @@ class Chosen:
         """Return the file name without its suffix."""
         return Path(self.filename).stem
 
+    @property
+    def place(self) -> str:
+        """Return its path, or the name it was uploaded under: what stays when it is read another way."""
+        return str(self.source) if isinstance(self.source, Path) else self.filename
+
     def options(self) -> engine.ReadOptions:
         """Return the reading options."""
         from engine import ReadOptions
