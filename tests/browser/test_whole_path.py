@@ -91,7 +91,7 @@ def starting(page: Any, name: str) -> Any:
     return page.locator(f"[class*='st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', name)}']")
 
 
-def sure(page: Any) -> Any | None:
+def yes_to(page: Any) -> Any | None:
     """Return the button that says yes to a record of high risk, where the page asks; None where it does not."""
     settled(page)
     asked = starting(page, "release.sure.").get_by_role("button")
@@ -339,7 +339,7 @@ def release(page: Any, workspace: Any, run_id: str, folder: Path, *, ends: bool 
     for _ in range(workspace.runs.get(run_id).kept):
         waiting = workspace.runs.approval_counts(run_id)["pending"]
         starting(page, "release.approved.").get_by_role("button").click()
-        if (yes := sure(page)) is not None:
+        if (yes := yes_to(page)) is not None:
             yes.click()
         wait_for(
             lambda left=waiting: workspace.runs.approval_counts(run_id)["pending"] < left, 10, "approval was not saved"

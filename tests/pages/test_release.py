@@ -155,6 +155,9 @@ def test_a_record_of_high_risk_is_approved_after_a_question_and_one_of_low_risk_
         assert app.session_state[f"{release_records.ASKED}"] == high["record_id"]
         assert decision(app, "sure").proto.shortcut.upper() == "A"
         assert decision(app, "sure").proto.type == "secondary"
+        (keys,) = (one for one in app.get("bidi_component") if "release.keys" in one.key)
+        told = json.loads(keys.proto.json)
+        assert (told["record"], told["asked"]) == (high["record_id"], True), "the browser is told, in plain values"
         decision(app, answer).click().run()
         assert release_records.ASKED not in app.session_state
         if answer == "rejected":

@@ -211,7 +211,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         if run.examined_at
         else tr("Nothing is marked yet: what stands in the originals too is known after an examination.")
     )
-    asks = not run.stale and row["approval"] != "approved" and asks_first(row["risk"])
+    asks = not run.stale and str(row["approval"]) != "approved" and asks_first(float(row["risk"]))
     asked = asks and st.session_state.get(ASKED) == record
     if asked:
         st.warning(_question(float(row["risk"]), len(marked)), icon=":material/warning:")

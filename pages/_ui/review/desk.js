@@ -15,6 +15,7 @@ function button(words, shortcut, press, values) {
   node.onclick = press
   node.disabled = Boolean(values && values.disabled)
   if (values && values.name) node.dataset.act = values.name
+  if (values && values.pressed !== undefined) node.setAttribute("aria-pressed", String(values.pressed))
   return node
 }
 
@@ -191,9 +192,11 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
       : span.decided ? say("Now: stays in the text, decided by a person") : say("Now: stays in the text, not looked at")))
     nodes.push(sameWords(desk, data, sheet, span, press))
     const pair = el("div", "pair")
+    const goes = span.state === "accepted" // what holds is filled, decided or not
+    const filled = (held) => ({ className: held ? "primary" : "", pressed: held })
     pair.append(
-      button(say("It goes"), "A", () => press("accept"), { className: "primary", name: "accept" }),
-      button(say("It stays"), "X", () => press("reject"), { name: "reject" }),
+      button(say("It goes"), "A", () => press("accept"), { ...filled(goes), name: "accept" }),
+      button(say("It stays"), "X", () => press("reject"), { ...filled(!goes), name: "reject" }),
       button(say("Previous"), "K", () => press("previous"), { name: "previous" }),
       button(say("Next"), "J", () => press("next"), { name: "next" }),
     )
@@ -238,7 +241,8 @@ function sameWords(desk, data, sheet, span, press) {
   if (!here && !elsewhere) return box
   const where = []
   if (here) where.push(sayMany("{n} more place here", "{n} more places here", here))
-  if (elsewhere) where.push(sayMany("{places} in {n} other text", "{places} in {n} other texts", more.others, { places: num(elsewhere) }))
+  const places = sayMany("{n} place", "{n} places", elsewhere)
+  if (elsewhere) where.push(sayMany("{places} in {n} other text", "{places} in {n} other texts", more.others, { places }))
   const words = say("The same words stand unmarked at {places}.", { places: where.join(", ") })
   box.append(el("p", "", words))
   if (here) {
