@@ -120,6 +120,14 @@ function risk(value, most) {
   return cell
 }
 
+/** Scroll the list alone, never the page around it, so that a line is seen below the headings. */
+function intoList(line, list) {
+  const [at, frame] = [line.getBoundingClientRect(), list.getBoundingClientRect()]
+  const head = list.querySelector("thead").getBoundingClientRect().height
+  if (at.top < frame.top + head) list.scrollTop -= frame.top + head - at.top
+  else if (at.bottom > frame.bottom) list.scrollTop += at.bottom - frame.bottom
+}
+
 function drawQueue(desk, root, data, go) {
   const body = root.querySelector(".rows")
   const focused = root.getRootNode().activeElement
@@ -155,7 +163,7 @@ function drawQueue(desk, root, data, go) {
   if (wanted.length !== body.children.length || wanted.some((line, index) => line !== body.children[index])) body.replaceChildren(...wanted)
   if (held) for (const one of body.querySelectorAll(".open")) if (one.textContent === held) one.focus({ preventScroll: true })
   const current = body.querySelector(".current")
-  if (current && desk.shownRow !== desk.current) current.scrollIntoView({ block: "nearest" })
+  if (current && desk.shownRow !== desk.current) intoList(current, body.closest(".scroll"))
   desk.shownRow = desk.current
   const pages = Math.max(1, Math.ceil(data.total / data.size))
   root.querySelector(".page").textContent =
@@ -543,6 +551,7 @@ export default function (component) {
     if (target) { event.preventDefault(); target.focus() }
   }
   for (const one of root.querySelectorAll(".view")) one.onclick = () => press("look", one.dataset.view)
+  root.querySelector(".panes").style.setProperty("--above", data.above ? "3.4rem" : "0rem")
   const see = (what) => { desk.see = what; desk.ask = true; pump(desk, send) }
   root.querySelector(".spot").onclick = () => see("spot")
   desk.showing = see
