@@ -271,15 +271,15 @@ def _question(risk: float, marked: int) -> str:
     """Return what is asked before a record of high risk is approved."""
     said = (
         trn(
-            "**Risk {risk}, and {n} marked place** stands in the originals too.",
-            "**Risk {risk}, and {n} marked places** stand in the originals too.",
+            "**Risk {risk}**, and {n} marked place stands in the originals too.",
+            "**Risk {risk}**, and {n} marked places stand in the originals too.",
             marked,
             risk=decimal(risk, 2),
         )
         if marked
         else tr("**Risk {risk}**, which is high.", risk=decimal(risk, 2))
     )
-    return f"{said} {tr('Approve this record all the same? A second press of A does; any other decision does not.')}"
+    return f"{said} {tr('Approve this record all the same? Press A again, or X to reject it.')}"
 
 
 def _decide(
