@@ -64,7 +64,7 @@ def test_domain_reaches_new_runs(seeded, visit):
 def test_self_check_is_a_table(seeded, visit):
     app = visit("settings")
     assert "**Not checked yet.**" in words(app, "markdown"), "the heading asks"
-    assert " of its disk are free." in words(app, "markdown")
+    assert " of its disk is free." in words(app, "markdown")
     app.button(key="settings.doctor").click().run(timeout=60)
     assert not app.exception
     last = seeded.open().settings.get(settings_parts.LAST)

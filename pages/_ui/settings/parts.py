@@ -103,7 +103,7 @@ def storage(workspace: engine.Workspace) -> None:
         used = workspace.disk.used()
     _at_rest(workspace, engine.opens_with(workspace.path))
     free = shutil.disk_usage(workspace.path).free
-    st.markdown(f"**{_size(used['total'])}** in this workspace; {_size(free)} of its disk are free.")
+    st.markdown(f"**{_size(used['total'])}** in this workspace; {_size(free)} of its disk is free.")
     st.code(str(workspace.path), language=None, wrap_lines=True)
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     with st.container(key="settings.storage.table"):
