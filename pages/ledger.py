@@ -26,28 +26,26 @@ scope = SCOPES[1]
 if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 
+if corpus is None and ledger_events.events(workspace, None).empty:
+    states.empty(
+        "Nothing has happened yet", "Loading a corpus is the first line here.", action="Load a file", page="load",
+        key="ledger.load",
+    )  # fmt: skip
+    if workspace.audit.count():
+        st.subheader("Audit log", anchor=False)
+        ledger_events.audit_log(workspace, None)
+    st.stop()
+
 whole = corpus is None or scope == SCOPES[1]
 budget, uses, log = st.tabs(["Privacy budget", "Uses and releases", "Audit log"], key="ledger.tabs")
 if corpus is None or whole:
     with loading.waiting(loading.BOX):
         frame = ledger_events.events(workspace, None)
     with budget:
-        if frame.empty:
-            states.empty(
-                "Nothing has happened yet",
-                "Loading a corpus is the first line here.",
-                action="Load a file",
-                page="load",
-                key="ledger.load",
-            )
-        else:
-            st.caption(BUDGET, help=meaning("budget (ε)", "population"))
-            ledger_budget.overview(workspace)
+        st.caption(BUDGET, help=meaning("budget (ε)", "population"))
+        ledger_budget.overview(workspace)
     with uses:
-        if frame.empty:
-            st.caption("Nothing has happened yet.")
-        else:
-            ledger_events.timeline(frame)
+        ledger_events.timeline(frame)
 else:
     with loading.waiting(loading.BOX):
         view = workspace.ledger.of(corpus.id)

@@ -50,14 +50,32 @@ with loading.waiting(loading.BOX):  # the gate reads the records that wait for a
 release_rules.check_list(workspace, verdict, policy, run)
 
 acting.ask(workspace, key="release", what=tr("Each approval and each release"))
-st.subheader(tr("2 · Records"), anchor=False)
 counts = workspace.runs.approval_counts(run.id)
-release_records.draw(workspace, run, counts, helps=release_policy.reachable(verdict, policy))
-release_intruder.draw(workspace, run)
+helps = not run.stale and release_policy.reachable(verdict, policy)
 
-st.subheader(tr("3 · What readers are told"), anchor=False)
-release_bundle.words(workspace, run)
-release_assessment.draw(workspace, run, policy, signed)
+
+def approve_and_tell() -> None:
+    """Draw the records to approve and the words for readers."""
+    st.subheader(tr("2 · Records"), anchor=False)
+    release_records.draw(workspace, run, counts, helps=helps)
+    release_intruder.draw(workspace, run)
+    st.subheader(tr("3 · What readers are told"), anchor=False)
+    release_bundle.words(workspace, run)
+    release_assessment.draw(workspace, run, policy, signed)
+
+
+if helps:
+    approve_and_tell()
+else:  # folded they are not drawn at all: no key decides on a record that is not seen
+    folded = st.expander(
+        tr("Records and words for readers: nothing there opens this gate"), icon=":material/unfold_more:",
+        key=f"{release_policy.FOLDED}.{run.id}", on_change="rerun",
+    )  # fmt: skip
+    if folded.open:
+        with folded:
+            approve_and_tell()
+    else:
+        release_bundle.keep_typed()
 
 st.subheader(tr("Releases of this run"), anchor=False)
 release_made.releases(workspace, run)

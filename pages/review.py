@@ -77,6 +77,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  
             help=tr("Takes back the latest decision on this corpus, whoever made it."),
         )
 
+proposed = view in (TEXTS, VALUES, BULK) and detector.proposal(workspace, corpus)
 if view == SETTINGS:
     detector.panel(workspace, corpus)
 elif view == VALUES:
@@ -88,7 +89,7 @@ elif view == NAMED:
 elif view == SPOT:
     review_spot.draw(workspace, corpus.id)
 elif review_queue.keep_order(workspace, corpus, asked):
-    review_desk.draw(workspace, corpus.id, review_spot.brief(workspace, corpus.id))
+    review_desk.draw(workspace, corpus.id, review_spot.brief(workspace, corpus.id), above=proposed)
     risk = workspace.values.residual_risk(corpus.id)
     with st.expander(tr("What the risk and the marks mean"), key="review.meaning"):
         st.markdown(

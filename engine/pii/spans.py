@@ -31,7 +31,7 @@ LABELS: dict[str, tuple[str, IdentifierType]] = {
     "ORGANISATION": ("organisation", "quasi"),
     "DATE": ("date or time", "quasi"),
     "AGE": ("age", "quasi"),
-    "DEMOGRAPHIC": ("demographic description or job", "quasi"),
+    "DEMOGRAPHIC": ("description", "quasi"),
     "QUANTITY": ("quantity or amount", "quasi"),
     "MISC": ("other identifying detail", "quasi"),
 }

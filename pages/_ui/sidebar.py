@@ -241,6 +241,7 @@ def _job_line(workspace: engine.Workspace, job_id: str) -> None:
 def _glossary() -> None:
     """Draw the words of this program by the alphabet, down one column and then the other."""
     terms = glossary()
+    st.caption(tr("{n} words; the list goes on below the edge.", n=number(len(terms))))
     half = -(-len(terms) // 2)
     for column, part in zip(st.columns(2, gap="large"), (terms[:half], terms[half:]), strict=True):
         with column:

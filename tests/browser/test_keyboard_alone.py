@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.browser.test_whole_path import JOB_SECONDS, key, settled, starting, wait_for
+from tests.browser.test_whole_path import JOB_SECONDS, key, settled, starting, wait_for, yes_to
 
 RECORDS, OUTPUTS = 150, 40
 MOST_TABS, MOST_OPENED, MOST_ENTRIES = 500, 8, 12
@@ -191,6 +191,8 @@ def release(page: Any, keys: Keys, workspace: Any, folder: Path) -> Path:
     for _ in range(2):
         before = workspace.runs.approval_counts(workspace.runs.all()[0].id)["approved"]
         keys.press(starting(page, "release.approved.").get_by_role("button"))
+        if (yes := yes_to(page)) is not None:
+            keys.press(yes)
         wait_for(
             lambda n=before: workspace.runs.approval_counts(workspace.runs.all()[0].id)["approved"] > n, 120,
             "it was not approved",

@@ -10,7 +10,7 @@ import pytest
 
 from engine.release import verify
 from tests.browser.test_first_release import Presses, button
-from tests.browser.test_whole_path import JOB_SECONDS, choose_method, goto, settled, starting, wait_for
+from tests.browser.test_whole_path import JOB_SECONDS, choose_method, goto, settled, starting, wait_for, yes_to
 
 SAMPLES = {"et": ("clinic_letters_et", "Letters in Estonian"), "de": ("clinic_letters_de", "Letters in German")}
 OUTPUTS = 12
@@ -65,6 +65,8 @@ def test_from_its_button_to_a_verified_bundle(server, tab, tmp_path, code):
 
     goto(page, "Release")
     press(starting(page, "release.approved.").get_by_role("button"), "approve a record")
+    if (yes := yes_to(page)) is not None:
+        press(yes, "though its risk is high")
     look(page, code, "release")
     press(button(page, "release.build"), "build")
     press(button(page, "release.build.sure"), "yes, release it")

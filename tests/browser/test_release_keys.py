@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_whole_path import goto, key, settled, wait_for
+from tests.browser.test_whole_path import goto, key, settled, starting, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -55,6 +55,33 @@ def test_each_key_counts_or_is_said_not_to(server, tab):
     wait_for(lambda: workspace.runs.approval_counts(run_id)["approved"] == 1, 20, "keys do not count again")
     settled(page)
     assert said.count() == 0
+
+
+def test_a_key_held_down_answers_no_question(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
+    run_id = workspace.jobs.synthesize(corpus.id, "surrogate", count=3)
+    wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
+    job = workspace.jobs.examine(run_id, model_attacks=False)
+    wait_for(lambda: workspace.jobs.get(job).state in ("done", "failed"), 240, "it was not examined")
+    assert float(workspace.runs.synthetic(run_id, limit=1, order="risk")["risk"].iloc[0]) > 0.5
+    page.goto(server.url)
+    settled(page)
+    goto(page, "Release")
+    settled(page)
+    page.keyboard.down("a")
+    asked = starting(page, "release.sure.").get_by_role("button")
+    asked.wait_for()
+    settled(page)
+    for _ in range(3):
+        page.keyboard.down("a")  # as a key that was never let go
+        page.wait_for_timeout(200)
+    assert workspace.runs.approval_counts(run_id)["approved"] == 0
+    page.keyboard.up("a")
+    page.keyboard.press("a")
+    wait_for(lambda: workspace.runs.approval_counts(run_id)["approved"] == 1, 20, "the second key does not count")
 
 
 def test_a_reload_looks_at_the_same_corpus_and_run(server, tab):

@@ -256,6 +256,18 @@ def test_the_desk_is_accessible_and_keeps_its_columns_on_a_small_screen(server, 
         box = page.locator(".desk th", has_text=name).bounding_box()
         pane = page.locator(".desk .queue").bounding_box()
         assert box["x"] + box["width"] <= pane["x"] + pane["width"] + 1, name
+    assert page.get_by_test_id("stMain").evaluate("one => one.scrollTop") == 0, "the list scrolls, not the page"
+    text, side = (page.locator(f".desk .{name}").bounding_box() for name in ("original", "side"))
+    assert text["width"] > 400, "as wide as a line of text"
+    assert side["y"] < text["y"] < 500, "its card stands beside it"
+    for key, held in (("x", "reject"), ("a", "accept")):  # what holds is filled, and the other is not
+        type_keys(page, f"{key}k")
+        for one in ("accept", "reject"):
+            found = page.locator(f'.desk [data-act="{one}"]')
+            assert ("primary" in (found.get_attribute("class") or "")) is (one == held), (key, one)
+            assert found.get_attribute("aria-pressed") == str(one == held).lower()
+        type_keys(page, "u")
+    stored(page)
     order = page.locator(".desk .open").all_inner_texts()
     type_keys(page, "aaaa")
     stored(page)

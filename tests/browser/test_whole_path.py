@@ -91,6 +91,13 @@ def starting(page: Any, name: str) -> Any:
     return page.locator(f"[class*='st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', name)}']")
 
 
+def yes_to(page: Any) -> Any | None:
+    """Return the button that says yes to a record of high risk, where the page asks; None where it does not."""
+    settled(page)
+    asked = starting(page, "release.sure.").get_by_role("button")
+    return asked if asked.count() else None
+
+
 def choose(page: Any, box: Any, option: str) -> None:
     """Choose an option of a select box; its list closes when the page moves, so try again."""
     from playwright.sync_api import TimeoutError as TooLong
@@ -332,6 +339,8 @@ def release(page: Any, workspace: Any, run_id: str, folder: Path, *, ends: bool 
     for _ in range(workspace.runs.get(run_id).kept):
         waiting = workspace.runs.approval_counts(run_id)["pending"]
         starting(page, "release.approved.").get_by_role("button").click()
+        if (yes := yes_to(page)) is not None:
+            yes.click()
         wait_for(
             lambda left=waiting: workspace.runs.approval_counts(run_id)["pending"] < left, 10, "approval was not saved"
         )

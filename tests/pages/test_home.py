@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import engine
+from pages._ui.corpus import corpus_rows
 from pages._ui.home import activity
 from pages._ui.home.first_steps import BEGUN, HELD
 from pages._ui.runs.unexamined import CAUTION
@@ -273,3 +275,17 @@ def test_every_page_of_an_empty_workspace_begins_with_the_sample(empty, visit):
         assert app.button(key=f"{page}.load").label == "Load a file", page
     app.button(key="release.sample").click().run()
     assert [corpus.name for corpus in engine.open_workspace(empty).corpora.all()] == ["Support tickets"]
+
+
+def test_a_review_that_is_begun_is_ticked_in_part_and_the_first_card_is_the_one_that_is_offered(visit, empty):
+    def station(reviewed: int, undecided: int) -> tuple[str, bool | None]:
+        corpus = SimpleNamespace(created="2026-01-02T03:04:05+00:00", detected_at=None, span_source="gold",
+                                 reviewed=reviewed)  # fmt: skip
+        return corpus_rows.stations(corpus, [], undecided=undecided)[2][:2]
+
+    assert station(0, 0) == ("Review begun", False)
+    assert station(3, 7) == ("Review begun", None)
+    assert station(10, 0) == ("Reviewed", True)
+    app = visit("home")
+    tries = [one.key for one in app.button if (one.key or "").startswith("home.sample.try.")]
+    assert tries[0] == "home.sample.try.support_tickets"

@@ -23,7 +23,8 @@ def words(app, *kinds: str) -> str:
 def test_empty(empty, visit):
     app = visit("ledger")
     assert "Nothing has happened yet" in words(app, "subheader")
-    assert app.button(key="ledger.verify").disabled
+    assert not [one.key for one in (*app.radio, *app.tabs, *app.dataframe)], "nothing stands above what is empty"
+    assert "ledger.verify" not in [one.key for one in app.button], "there is no line to check"
 
 
 WHOLE = {"ledger.scope": "Whole workspace"}
@@ -231,7 +232,7 @@ def test_the_latest_line_is_shown_in_full_and_another_one_by_choice(seeded, visi
 
 
 def lines_shown(app):
-    return next(frame.value for frame in app.dataframe if "In use after" in frame.value).set_index("Line")
+    return next(frame.value for frame in app.dataframe if "In use after" in frame.value).set_index("Budget line")
 
 
 def test_from_the_line_that_ends_the_total_on_no_share_is_said_to_be_in_use(seeded, visit):

@@ -66,10 +66,10 @@ def test_a_row_says_what_was_claimed_and_drawn_on_one_line():
     assert wrapped.row_height(shown, widths) == wrapped.LINE
     whole = ledger_lines.in_full(uses[2], {RUN: "Votes on invented texts"})
     assert whole["Claimed"].startswith("ε = 4 at δ = 0.001, ")
-    assert whole["Drawn"].startswith("label histogram (line 3, ")
-    assert "; votes (line 5, " in whole["Drawn"]
+    assert whole["Drawn"].startswith("label histogram (budget line 3, ")
+    assert "; votes (budget line 5, " in whole["Drawn"]
     assert whole["Sentence"] == "Sentence 2. Sentence 6."
-    assert whole["Lines"] == "2, 3, 5, 6"
+    assert whole["Budget lines"] == "2, 3, 5, 6"
     assert whole["Protects"] == "each person, whose data are there or left out"
     assert whole["Who"] == "the program"
     assert "Claimed" not in ledger_lines.in_full(uses[0], {}), "nobody claims a limit"

@@ -111,7 +111,7 @@ def test_a_run_that_is_out_of_date_takes_no_decision_and_says_why_once(small, op
     with workspace.session.db.write() as connection:
         connection.exec_driver_sql("UPDATE synthetic SET risk = 0.96 WHERE run_id = ?", (run,))
     assert workspace.runs.get(run).stale
-    app = open_page("release", **{"_ui.run": run})
+    app = open_page("release", **{"_ui.run": run, f"{release_policy.FOLDED}.{run}": True})
     assert all(decide(app, action).disabled for action in ("approved", "rejected", "pending"))
     assert not decide(app, "next").disabled
     assert not [one for one in app.button if (one.key or "").startswith("release.rest.")]

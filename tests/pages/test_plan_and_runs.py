@@ -111,6 +111,18 @@ class TestPlanAndRuns:
         assert "14 made, 10 kept of 20 wanted." in text
         assert app.get("plotly_chart")
         assert "outputs: 12 → 20" in text
+        kinds = {one.key: one.proto.type for one in app.button}
+        assert (kinds["run.again"], kinds["run.quick"]) == ("secondary", "primary")
+        frame = workspace.corpora.frame(small.corpus)
+        record = frame[frame["split"] == "train"]["record_id"].iloc[0]
+        workspace.review.decide(small.corpus, [workspace.review.spans(small.corpus, record)[0].span_id], "reject")
+        assert workspace.runs.get(second).stale
+        old = open_page("run", **{"run.choice": second})
+        kinds = {one.key: one.proto.type for one in old.button}
+        assert (kinds["run.again"], kinds["run.quick"], kinds["run.examine"]) == ("primary", "secondary", "secondary")
+        assert old.button(key="run.again").label == "Run it again with today's review"
+        order = [one.key for one in old.button]
+        assert order.index("run.again") < order.index("run.examine")
         history = [row for row in drawn_table(text) if "Kept" in row]
         assert [row["Kept"] for row in history] == ["10 of 20", "10 of 12"]
         assert "synthesize" in app.code[0].value

@@ -35,6 +35,14 @@ def decision(app, action: str):
     return next(one for one in app.button if (one.key or "").startswith(f"release.{action}."))
 
 
+def approve(app) -> None:
+    """Approve the record shown, saying yes where its high risk is asked about."""
+    decision(app, "approved").click().run()
+    sure = next((one for one in app.button if (one.key or "").startswith("release.sure.")), None)
+    if sure is not None:
+        sure.click().run()
+
+
 def dialogs(app) -> list[str]:
     """Return the titles of what stands over the page."""
     found, waiting = [], list(app._tree.children.values())
@@ -64,7 +72,7 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
     assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
-    decision(app, "approved").click().run()
+    approve(app)
     assert not app.exception
     assert seeded.open().runs.approval_counts(seeded.run)["approved"] == 1
     assert "The gate is open" in texts(app, "warning"), "not in green where measured values are high"
@@ -118,6 +126,59 @@ def test_a_policy_that_cannot_be_met_leads_on(seeded, visit):
     assert app.session_state["release.policy.choice"] == "exploratory", "kept with the corpus"
 
 
+def test_what_cannot_open_the_gate_is_folded_behind_what_leads_on_and_takes_no_key(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.text_input(key="release.card.purpose").set_value("Trying a search").run()
+    app.radio(key=release_policy.CHOICE).set_value("public").run()
+    assert not app.exception
+    assert "nothing there opens this gate" in app.expander(key=f"{release_policy.FOLDED}.{seeded.run}").label
+    keys = [one.key or "" for one in app.button]
+    assert not [key for key in keys if key.startswith(("release.approved.", "release.rejected.", "release.rest."))]
+    assert not [one for one in app.text_input if (one.key or "").startswith("release.card.")]
+    order = [one.key for one in app.container(key="release.never").button]
+    assert order[:2] == [f"release.inside.{seeded.run}", f"release.prove.{seeded.run}"]
+    app.button(key=f"release.inside.{seeded.run}").click().run()
+    assert decision(app, "approved")
+    assert app.text_input(key="release.card.purpose").value == "Trying a search", "folding forgets nothing"
+
+
+def test_a_record_of_high_risk_is_approved_after_a_question_and_one_of_low_risk_at_once(seeded, visit):
+    workspace = seeded.open()
+    rows = workspace.runs.synthetic(seeded.run, limit=500, order="risk")
+    high, low = rows.iloc[0], rows.iloc[-1]
+    assert high["risk"] > together.LOW >= low["risk"]
+    app = visit("release", **{"_ui.run": seeded.run})
+    for answer in ("rejected", "sure"):
+        decision(app, "approved").click().run()
+        assert workspace.runs.approval_counts(seeded.run)["approved"] == 0
+        assert f"Risk {high['risk']:.2f}" in texts(app, "warning")
+        assert app.session_state[f"{release_records.ASKED}"] == high["record_id"]
+        assert decision(app, "sure").proto.shortcut.upper() == "A"
+        assert decision(app, "sure").proto.type == "secondary"
+        (keys,) = (one for one in app.get("bidi_component") if "release.keys" in one.key)
+        told = json.loads(keys.proto.json)
+        assert (told["record"], told["asked"]) == (high["record_id"], True), "the browser is told, in plain values"
+        decision(app, answer).click().run()
+        assert release_records.ASKED not in app.session_state
+        if answer == "rejected":
+            decision(app, "previous").click().run()
+            assert not [one for one in app.button if (one.key or "").startswith("release.sure.")]
+    assert workspace.runs.approval_counts(seeded.run)["approved"] == 1
+
+    ids = list(rows["record_id"])
+    page = (len(ids) - 1) // release_records.SIZE
+    shown = {f"release.record.{seeded.run}": low["record_id"], f"release.page.{seeded.run}": page + 1}
+    app = visit("release", **{"_ui.run": seeded.run, **shown})
+    decision(app, "approved").click().run()
+    assert workspace.runs.approval_counts(seeded.run)["approved"] == 2, "without a question"
+
+
+@pytest.mark.parametrize(("risk", "asks"), [(0.95, True), (0.51, True), (0.5, False), (0.1, False)])
+def test_what_may_be_approved_with_others_is_not_asked_about(risk, asks):
+    assert release_records.asks_first(risk) is asks
+    assert not release_records.asks_first(float("nan")), "without an examination nothing is known to ask about"
+
+
 def test_refused_release_changes_nothing(seeded, visit):
     """The button's limits are in the engine too: a forged click is refused there."""
     with pytest.raises(RefusedError):
@@ -130,7 +191,7 @@ def test_decisions_follow_ids_and_move_on(seeded, visit):
     first, second = list(seeded.open().runs.synthetic(seeded.run, limit=2, order="risk")["record_id"])
     decision(app, "rejected").click().run()
     assert app.session_state[f"release.record.{seeded.run}"] == second
-    decision(app, "approved").click().run()
+    approve(app)
     rows = seeded.open().runs.synthetic(seeded.run, ids=[first, second])
     assert list(rows["approval"]) == ["rejected", "approved"]
     decision(app, "previous").click().run()
@@ -357,7 +418,7 @@ def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
     assert title in texts(app, "error"), "the closed gate names its run"
     assert any("Closed" in m.value for m in app.markdown)
     assert any(title in m.value and f"0 of {total} records decided" in m.value for m in app.markdown), "so does the bar"
-    decision(app, "approved").click().run()
+    approve(app)
     assert title in texts(app, "error") + texts(app, "warning")
     assert any(f"1 of {total} records decided, 1 approved" in bar.proto.text for bar in app.get("progress"))
 
@@ -378,7 +439,12 @@ def test_a_run_the_review_has_left_behind_is_to_be_made_again_and_not_approved(s
     span = workspace.review.spans(seeded.corpus, record)[0]
     workspace.review.decide(seeded.corpus, [span.span_id], "reject")
     assert workspace.runs.get(seeded.run).stale
+    folded = f"{release_policy.FOLDED}.{seeded.run}"
     app = visit("release", **{"_ui.run": seeded.run})
+    assert not [one for one in app.button if (one.key or "").startswith("release.approved.")], (
+        "no key on what is folded"
+    )
+    app = visit("release", **{"_ui.run": seeded.run, folded: True})
     assert "make it again, and examine that run" in texts(app, "warning") + texts(app)
     assert decision(app, "approved").proto.type == "secondary"
     assert decision(app, "approved").disabled
@@ -453,7 +519,8 @@ def test_the_question_says_how_many_leave_of_what_risk_and_how_many_stay(seeded,
 
 def test_a_policy_the_run_cannot_meet_is_said_first_and_approving_is_not_the_next_step(seeded, visit):
     """Public release needs a proof, which this run has not, whatever is approved."""
-    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
+    folded = f"{release_policy.FOLDED}.{seeded.run}"
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public", folded: True})
     box = app.container(key="release.never")
     assert "cannot be met by this run, whatever you approve" in box.markdown[0].value
     rules = {(one.key or "") for one in box.get("container")} if box.get("container") else set()

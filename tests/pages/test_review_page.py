@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import proposed_preset
-from engine.store.database.schema import spans
+from engine.store.database.schema import corpora, spans
 from pages._ui.corpus import samples
 from pages._ui.review import queue
 from tests.pages.small import HOSTILE, NEEDLE, fail_job, words
@@ -104,6 +104,25 @@ class TestReview:
         assert workspace.review.detector_settings(small.corpus).preset == "clinical"
         known = workspace.review.detector_settings(small.corpus).known
         assert [one.value for one in known] == ["Ada Petrosyan"], "what was typed and not saved is not lost by it"
+        assert [job.kind for job in workspace.jobs.all()] == ["detect"]
+
+    def test_that_proposal_stands_above_the_findings_too_until_it_is_put_away(self, small, open_page):
+        workspace = small.open()
+        assert "review.proposal.use" not in [one.key for one in open_page("review").button]
+        workspace.descriptions.declare(small.corpus, "discharge letter", "en", "clinical")
+        assert "review.proposal.use" not in [one.key for one in open_page("review").button], "the file's marks stand"
+        with workspace.session.db.write() as connection:
+            connection.execute(corpora.update().where(corpora.c.id == small.corpus).values(span_source="detected"))
+        app = open_page("review")
+        assert "read as “General text”; by its name or columns it is “Clinical notes”" in words(app)
+        assert desk(app)["above"] is True
+        app.button(key="review.proposal.leave").click().run()
+        assert "review.proposal.use" not in [one.key for one in app.button]
+        assert desk(app)["above"] is False
+        app = open_page("review")
+        app.button(key="review.proposal.use").click().run()
+        assert not app.exception
+        assert workspace.review.detector_settings(small.corpus).preset == "clinical"
         assert [job.kind for job in workspace.jobs.all()] == ["detect"]
 
     def test_findings_are_compared_with_the_files_own_marks(self, small, open_page):

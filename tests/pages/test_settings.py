@@ -63,8 +63,16 @@ def test_domain_reaches_new_runs(seeded, visit):
 
 def test_self_check_is_a_table(seeded, visit):
     app = visit("settings")
+    assert "**Not checked yet.**" in words(app, "markdown"), "the heading asks"
+    assert " of its disk is free." in words(app, "markdown")
     app.button(key="settings.doctor").click().run(timeout=60)
     assert not app.exception
+    last = seeded.open().settings.get(settings_parts.LAST)
+    again = next(str(one.value) for one in visit("settings").markdown if "**Checked last " in str(one.value))
+    if last["failed"]:
+        assert again.endswith(f": {last['failed']} of {last['checks']} checks failed.**"), "and the answer is kept"
+    else:
+        assert again.endswith(": nothing could leave this machine.**"), "and the answer is kept"
     passed = next(box for box in app.expander if box.label.endswith("passed"))
     table = wrapped_table(passed, "Result")
     assert {row[0] for row in table[1:]} == {"**passed**"}

@@ -7,6 +7,7 @@ import streamlit as st
 import engine
 from pages._ui.current import choose_corpus, choose_run, corpus_names, current_run
 from pages._ui.home import next_step
+from pages._ui.home.first_steps import BEGUN
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import watch
 from pages._ui.sign_in.closed import barred
@@ -14,11 +15,17 @@ from pages._ui.states import act
 from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
 
 HALF = 350  # pixels that three stations take at least
-DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
+ICONS = {True: ":material/check_circle:", None: f":orange[{BEGUN}]", False: ":material/radio_button_unchecked:"}
 
 
-def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> list[tuple[str, bool, str]]:
-    """Return name, whether it is reached, and date or count of each station."""
+def stations(
+    corpus: engine.CorpusSummary, runs: list[engine.RunSummary], *, undecided: int
+) -> list[tuple[str, bool | None, str]]:
+    """Return name, whether it is reached, None where in part, and date or count of each station.
+
+    Args:
+        undecided: findings of the corpus that nobody decided on.
+    """
     done = [run for run in runs if run.state == "done"]
     of = f"of {count_of(len(done), 'run')}"
     examined = sum(run.examined_at is not None for run in done)
@@ -28,7 +35,11 @@ def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> lis
     return [
         ("Loaded", True, when(corpus.created)),
         ("Searched", found, when(corpus.detected_at) if corpus.detected_at else "came with the file" if found else "–"),
-        ("Review begun", corpus.reviewed > 0, reviewed),
+        (
+            "Review begun" if undecided or not corpus.reviewed else "Reviewed",
+            corpus.reviewed > 0 and (None if undecided else True),
+            reviewed,
+        ),
         ("Made", bool(done), count_of(len(done), "run") if done else "–"),
         ("Examined", bool(examined), f"{examined} {of}" if examined else "–"),
         ("Released", bool(released), f"{released} {of}" if released else "–"),
@@ -49,12 +60,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, name: str, *
             with st.container(horizontal=True, width="content"):
                 _next_step(workspace, corpus, leads=leads)
                 _more(workspace, corpus)
-        known = stations(corpus, runs)
+        undecided = workspace.review.progress(corpus.id)["undecided"] if corpus.reviewed else 0
+        known = stations(corpus, runs, undecided=undecided)
         with st.grid(2, min_column_width=HALF, gap="small"):  # six in a line, or three and three
             for half in (known[:3], known[3:]):
                 with st.container(), st.grid(3, min_column_width=100, gap="small"):
                     for name, reached, note in half:
-                        st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
+                        st.markdown(f"{ICONS[reached]} {name}  \n:small[{plain(note)}]")
         for warning in corpus.warnings:
             st.caption(f":material/warning: {plain(warning)}")
 

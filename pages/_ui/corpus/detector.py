@@ -90,6 +90,41 @@ def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: De
     return fits if pressed else ""
 
 
+def proposal(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> bool:
+    """Offer in a line above the findings to look again as the kind of text that public words tell; return if drawn."""
+    away = f"review.proposal.away.{corpus.id}"
+    saved = workspace.review.detector_settings(corpus.id)
+    if corpus.span_source != "detected" or st.session_state.get(away):
+        return False
+    fits = _fitting(workspace, corpus, saved.preset)
+    if not fits:
+        return False
+    known = detector_presets()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="review.proposal"):
+        st.markdown(
+            tr(
+                ":material/lightbulb: This was read as “{now}”; by its name or columns it is “{preset}”.",
+                now=known[saved.preset].title,
+                preset=known[fits].title,
+            ),
+            width="content",
+            help=known[fits].note
+            + " "
+            + tr("Your decisions are kept. Findings change, and a run made before then counts as out of date."),
+        )
+        st.button(
+            tr("Use “{preset}” and look again", preset=known[fits].title), key="review.proposal.use",
+            on_click=_start, args=(workspace, corpus.id, fits, None),
+        )  # fmt: skip
+        st.button(tr("Leave it"), key="review.proposal.leave", type="tertiary", on_click=_set_aside, args=(away,))
+    return True
+
+
+def _set_aside(key: str) -> None:
+    """Offer it no more in this session; a callback."""
+    st.session_state[key] = True
+
+
 def _choose(key: str, preset: str) -> None:
     """Choose a preset in place of the person, who pressed its button; a callback."""
     st.session_state[key] = preset

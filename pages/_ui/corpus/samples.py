@@ -44,9 +44,9 @@ def begin(workspace: engine.Workspace, *, key: str, label: str) -> None:
 
 
 def cards(workspace: engine.Workspace, *, key: str) -> None:
-    """Draw one card a sample, equally high."""
-    with st.grid(3, min_column_width=240):
-        for sample in workspace.corpora.samples():
+    """Draw one card a sample, equally high, first the one that a first release begins with."""
+    with st.grid(3, min_column_width=200):  # three in a row beside the sidebar of a small screen too
+        for sample in sorted(workspace.corpora.samples(), key=lambda one: one.id != FIRST):
             with st.container(border=True, height="stretch", key=f"{key}.card.{sample.id}"):
                 st.markdown(f"**{plain(sample.title)}**")
                 st.markdown(plain(sample.description))

@@ -23,7 +23,8 @@ from pages._ui.texts import count_of, plain, run_title, when
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
-AUDIT = {"Line": 42, "When": 122, "Who": 80, "What": 176, "About": 235}  # column -> pixels
+LINE = "Audit line"  # the ledger numbers its own
+AUDIT = {LINE: 70, "When": 122, "Who": 80, "What": 176, "About": 215}  # column -> pixels
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
@@ -150,7 +151,7 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
                 for detail, subject in zip(lines["detail"], subjects, strict=True)
             ],
             "Digests": [ledger_names.digests(str(detail), names) for detail in lines["detail"]],
-            "Line": lines["seq"],
+            LINE: lines["seq"],
             "Id": subjects,
             "Chained hash": [str(value)[:12] + "…" for value in lines["hash"]],
         }
@@ -214,7 +215,7 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
         whole = audit_table(page, ledger_names.read(workspace))
         shown = audit_table(page, titles(workspace, corpus_id))
         at = rows.chosen(
-            shown, key="ledger.audit", ids=[str(line) for line in shown["Line"]],
+            shown, key="ledger.audit", ids=[str(line) for line in shown[LINE]],
             widths=AUDIT, wraps=("Who", "What", "About"), most=ledger_lines.SEEN,
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip

@@ -21,7 +21,8 @@ from pages._ui.texts import count_of, run_title, share, when
 
 PAGE, SEEN = 50, 12  # rows a page, and those that are seen without scrolling inside
 # column -> pixels: together no wider than a window of 1,024 leaves them
-WIDTHS = {"Line": 42, "When": 122, "What": 158, "Run": 197, "ε": 52, "In use after": 84}
+LINE = "Budget line"  # the audit log numbers its own
+WIDTHS = {LINE: 78, "When": 122, "What": 158, "Run": 180, "ε": 52, "In use after": 84}
 OF_A_RUN = ("reserve", "spend", "settle", "give_back")  # the lines of one claim, in their order
 ENDS = ("settle", "give_back")
 IN_PART, EXAMINED = "examination in part", "examination"
@@ -67,7 +68,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     names = ledger_names.read(workspace)
     shown = table(latest[begin : begin + PAGE], names | {run.id: run_title(run) for run in workspace.runs.all()})
     at = rows.chosen(
-        shown, key="ledger.lines", ids=[str(line) for line in shown["Line"]], right=("ε", "In use after"),
+        shown, key="ledger.lines", ids=[str(line) for line in shown[LINE]], right=("ε", "In use after"),
         widths=WIDTHS, wraps=("What", "Run"), most=SEEN,
         alt="Lines of the ledger, latest first; a run is one row, and a row is shown in full below",
     )  # fmt: skip
@@ -129,7 +130,7 @@ def table(uses: Sequence[Use], names: Mapping[str, str]) -> pd.DataFrame:
     """Return rows as people read them, each by its latest line; `names` of what they speak of, by id."""
     return pd.DataFrame(
         {
-            "Line": [use.last["seq"] for use in uses],
+            LINE: [use.last["seq"] for use in uses],
             "When": [when(str(use.last["at"])) for use in uses],
             "What": [what(use) for use in uses],
             "Run": [ledger_names.named(text(use.last["run_id"]), names) for use in uses],
@@ -155,7 +156,7 @@ def what(use: Use) -> str:
 def in_full(use: Use, names: Mapping[str, str]) -> dict[str, str]:
     """Return what the lines of a row say, by its name: a claim with each noisy answer that was drawn for it."""
     drawn = [
-        f"{text(line['what']).replace('_', ' ')} (line {line['seq']}, {when(str(line['at']))})"
+        f"{text(line['what']).replace('_', ' ')} (budget line {line['seq']}, {when(str(line['at']))})"
         for line in use.lines
         if line["kind"] == "spend"
     ]
@@ -168,7 +169,7 @@ def in_full(use: Use, names: Mapping[str, str]) -> dict[str, str]:
         "Drawn": "; ".join(drawn),
         "Sentence": " ".join(one for one in said if one != "–"),
         "Protects": _protects(use),
-        "Lines": ", ".join(str(line["seq"]) for line in use.lines) if len(use.lines) > 1 else "",
+        "Budget lines": ", ".join(str(line["seq"]) for line in use.lines) if len(use.lines) > 1 else "",
         "Who": ", ".join(dict.fromkeys(ledger_names.who(text(line["actor"])) for line in use.lines)),
     }
 

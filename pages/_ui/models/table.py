@@ -37,12 +37,11 @@ class Row:
 COLUMNS = {
     "Model": 222,
     "Good enough for": 140,
-    "On this machine": 92,
+    "On this machine": 112,
     "Memory": 108,
     TIME: 62,
-    "Languages": 66,
 }
-CELLS = (*COLUMNS, "Licence")  # the card below says it whole
+CELLS = (*COLUMNS, "Languages", "Licence")  # the card below says these
 
 
 def draw(
@@ -114,10 +113,10 @@ SHORT = {"best": "largest that fits", "first": "first try"}
 HELP = {
     "Good enough for": "“Training it here”: it follows no instructions, so a method trains it, or lets it write on. "
     "“Rewriting and imitating”: it follows instructions; how well, five of its texts show",
-    "On this machine": "Whether it is on this machine, and how its last self-test ended",
+    "On this machine": "Whether it is on this machine, and how its last self-test ended; how well one writes is known "
+    "here once its test has shown five of its texts",
     "Memory": "What its weights take, and whether this machine can run it",
     TIME: "About how long a run of so many texts would take while nothing else runs; the self-test measures",
-    "Languages": "The language its maker names, or how many",
 }
 
 
@@ -153,7 +152,7 @@ def _offered(one: engine.Suggestion, texts: int) -> Row:
     role, too_large = SHORT.get(one.role), one.verdict == "too large"
     return Row(one.offer.hub, (
         models_suggested.short_name(one) + (f" · {role}" if role else ""),
-        NOT_HERE if too_large else MODEL_USES[one.offer.prompts], "no",
+        NOT_HERE if too_large else MODEL_USES[one.offer.prompts], "no, not tried",
         f"{models_language.size(one.memory_bytes)}, {models_suggested.VERDICTS[one.verdict]}",
         "–" if too_large else models_suggested.time(one, texts, short=True),
         _languages(one.offer.languages), one.offer.licence,

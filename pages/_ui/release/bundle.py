@@ -114,6 +114,13 @@ def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         right.markdown("\n".join((f"**{tr('What will not')}**", *(f"- {tr(line)}" for line in OUTSIDE))))
 
 
+def keep_typed() -> None:
+    """Keep what was typed and chosen while its fields are not drawn."""
+    for key in (*(f"release.card.{name}" for name in (*WORDS, "review")), "release.key", "release.formats"):
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
 def _offer_again(workspace: engine.Workspace, corpus_id: str) -> None:
     """Fill in what the corpus' last release said, where nothing is typed; words about another corpus are forgotten."""
     before = st.session_state.get("release.card.of")

@@ -1,13 +1,17 @@
 // A key counts for the record on the screen; one that comes while a decision is stored is held back, and that is said.
-// Where no decision counts, a key that would make one says why.
+// Where no decision counts, a key that would make one says why; a question is answered by a key pressed anew alone.
 
-const BUTTONS = { a: "approved", x: "rejected", u: "pending", j: "next", k: "previous" }
+const BUTTONS = { a: ["approved", "sure"], x: ["rejected"], u: ["pending"], j: ["next"], k: ["previous"] }
 const DECIDES = ["a", "x", "u"]
 const LONGEST = 10000 // milliseconds after which a decision is taken for lost, and keys count again
-const desk = { since: 0, early: 0, area: null, words: "", closed: "" }
+const desk = { since: 0, early: 0, area: null, words: "", closed: "", asked: false }
 
 function say() {
   if (desk.area) desk.area.textContent = desk.early ? desk.words : ""
+}
+
+function live(names) {
+  return names.some((name) => document.querySelector(`[class*="st-key-release-${name}-"] button:not([disabled])`))
 }
 
 function pressed(event) {
@@ -20,13 +24,18 @@ function pressed(event) {
     desk.area.textContent = desk.closed
     return
   }
+  if (desk.asked && event.repeat && event.key.toLowerCase() === "a") { // held down since before the question
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    return
+  }
   const now = performance.now()
   if (desk.since && now - desk.since < LONGEST) {
     event.stopImmediatePropagation()
     event.preventDefault()
     if (!event.repeat) desk.early += 1
     say()
-  } else if (document.querySelector(`[class*="st-key-release-${action}-"] button:not([disabled])`)) {
+  } else if (live(action)) {
     desk.since = now
     desk.early = 0
     say()
@@ -38,6 +47,7 @@ export default function (component) {
   desk.area = parentElement.querySelector(".early")
   desk.words = data.words
   desk.closed = data.closed
+  desk.asked = data.asked
   desk.since = 0 // what was decided is stored, and the record it is about is drawn
   say()
   window.addEventListener("keydown", pressed, true) // the same function is added once

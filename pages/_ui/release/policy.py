@@ -21,6 +21,7 @@ from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that a person made the choice for; empty where nobody did
+FOLDED = "release.folded"  # whether records and words are shown under a policy that they cannot help
 WAIT = mark("Wait until the examination has ended.")
 
 

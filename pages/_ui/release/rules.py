@@ -128,14 +128,13 @@ def _meanwhile(line: engine.RuleVerdict) -> engine.RuleVerdict:
 def _never(
     workspace: engine.Workspace, lines: list[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
-    """Draw the rules that the run itself breaks, under the sentence that no decision here changes that."""
+    """Say that no decision here opens the gate, with what leads on; then draw the rules that the run itself breaks."""
     with st.container(border=True, key="release.never", gap="small"):
         st.markdown(tr(":red[:material/block:] **This policy cannot be met by this run, whatever you approve.**"))
         widest = workspace.releases.audience(run.id).policy
         if widest is not None and not policy.requirements.whole_output:
             said = tr("The widest policy that its measurements meet is “{policy}”.", policy=plain(widest.title))
             st.caption(said)
-        _lines(workspace, lines, policy, run)
         with st.container(horizontal=True, gap="small"):
             inside = next((one for one in workspace.releases.policies() if one.id == INSIDE), None)
             if inside is not None and policy.id != INSIDE:
@@ -143,11 +142,13 @@ def _never(
                     tr("Look at it under “{policy}”", policy=plain(inside.title)), icon=":material/visibility:",
                     key=f"release.inside.{run.id}", on_click=hold_against, args=(workspace, run.corpus_id, INSIDE),
                 )  # fmt: skip
-            if policy.requirements.whole_output and st.button(
+            unproven = policy.requirements.whole_output or any(line.rule == "guarantee" for line in lines)
+            if unproven and st.button(
                 tr("Plan a run with a proof"), icon=":material/arrow_forward:", icon_position="right",
                 key=f"release.prove.{run.id}",
             ):  # fmt: skip
                 go("plan")
+        _lines(workspace, lines, policy, run)
 
 
 def _lines(

@@ -15,6 +15,7 @@ function button(words, shortcut, press, values) {
   node.onclick = press
   node.disabled = Boolean(values && values.disabled)
   if (values && values.name) node.dataset.act = values.name
+  if (values && values.pressed !== undefined) node.setAttribute("aria-pressed", String(values.pressed))
   return node
 }
 
@@ -119,6 +120,14 @@ function risk(value, most) {
   return cell
 }
 
+/** Scroll the list alone, never the page around it, so that a line is seen below the headings. */
+function intoList(line, list) {
+  const [at, frame] = [line.getBoundingClientRect(), list.getBoundingClientRect()]
+  const head = list.querySelector("thead").getBoundingClientRect().height
+  if (at.top < frame.top + head) list.scrollTop -= frame.top + head - at.top
+  else if (at.bottom > frame.bottom) list.scrollTop += at.bottom - frame.bottom
+}
+
 function drawQueue(desk, root, data, go) {
   const body = root.querySelector(".rows")
   const focused = root.getRootNode().activeElement
@@ -154,7 +163,7 @@ function drawQueue(desk, root, data, go) {
   if (wanted.length !== body.children.length || wanted.some((line, index) => line !== body.children[index])) body.replaceChildren(...wanted)
   if (held) for (const one of body.querySelectorAll(".open")) if (one.textContent === held) one.focus({ preventScroll: true })
   const current = body.querySelector(".current")
-  if (current && desk.shownRow !== desk.current) current.scrollIntoView({ block: "nearest" })
+  if (current && desk.shownRow !== desk.current) intoList(current, body.closest(".scroll"))
   desk.shownRow = desk.current
   const pages = Math.max(1, Math.ceil(data.total / data.size))
   root.querySelector(".page").textContent =
@@ -191,9 +200,11 @@ function drawCard(desk, root, data, sheet, span, slice, press) {
       : span.decided ? say("Now: stays in the text, decided by a person") : say("Now: stays in the text, not looked at")))
     nodes.push(sameWords(desk, data, sheet, span, press))
     const pair = el("div", "pair")
+    const goes = span.state === "accepted" // what holds is filled, decided or not
+    const filled = (held) => ({ className: held ? "primary" : "", pressed: held })
     pair.append(
-      button(say("It goes"), "A", () => press("accept"), { className: "primary", name: "accept" }),
-      button(say("It stays"), "X", () => press("reject"), { name: "reject" }),
+      button(say("It goes"), "A", () => press("accept"), { ...filled(goes), name: "accept" }),
+      button(say("It stays"), "X", () => press("reject"), { ...filled(!goes), name: "reject" }),
       button(say("Previous"), "K", () => press("previous"), { name: "previous" }),
       button(say("Next"), "J", () => press("next"), { name: "next" }),
     )
@@ -238,7 +249,8 @@ function sameWords(desk, data, sheet, span, press) {
   if (!here && !elsewhere) return box
   const where = []
   if (here) where.push(sayMany("{n} more place here", "{n} more places here", here))
-  if (elsewhere) where.push(sayMany("{places} in {n} other text", "{places} in {n} other texts", more.others, { places: num(elsewhere) }))
+  const places = sayMany("{n} place", "{n} places", elsewhere)
+  if (elsewhere) where.push(sayMany("{places} in {n} other text", "{places} in {n} other texts", more.others, { places }))
   const words = say("The same words stand unmarked at {places}.", { places: where.join(", ") })
   box.append(el("p", "", words))
   if (here) {
@@ -539,6 +551,7 @@ export default function (component) {
     if (target) { event.preventDefault(); target.focus() }
   }
   for (const one of root.querySelectorAll(".view")) one.onclick = () => press("look", one.dataset.view)
+  root.querySelector(".panes").style.setProperty("--above", data.above ? "3.4rem" : "0rem")
   const see = (what) => { desk.see = what; desk.ask = true; pump(desk, send) }
   root.querySelector(".spot").onclick = () => see("spot")
   desk.showing = see

@@ -49,17 +49,18 @@ _COMPONENT = st.components.v2.component(
 
 
 @st.fragment
-def draw(workspace: engine.Workspace, corpus_id: str, checked: list[str]) -> None:
+def draw(workspace: engine.Workspace, corpus_id: str, checked: list[str], *, above: bool = False) -> None:
     """Draw the desk on this tab's order of texts; take what the browser sends.
 
     Args:
         checked: the spot check's state in a few words and in a sentence (`spot.brief`), as the page was drawn.
+        above: whether a line with a button stands above the desk, which is that much less tall then.
     """
     key = f"review.desk.{corpus_id}"
     mine = state.desk(corpus_id)
     _COMPONENT(
         key=key,
-        data=_data(workspace, corpus_id, mine, checked),
+        data={**_data(workspace, corpus_id, mine, checked), "above": above},
         on_sync_change=lambda: _sync(workspace, corpus_id, key),
     )
     if mine.read or mine.see:

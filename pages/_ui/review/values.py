@@ -81,8 +81,8 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "value": st.column_config.TextColumn(tr("Value"), width=150),
-            "label": st.column_config.TextColumn(tr("Type"), width=188),
+            "value": st.column_config.TextColumn(tr("Value"), width=175),
+            "label": st.column_config.TextColumn(tr("Type"), width=163),
             "count": st.column_config.NumberColumn(tr("Places"), width=52),
             "records": st.column_config.NumberColumn(tr("Texts"), width=48),
             "confidence": st.column_config.NumberColumn(

@@ -125,9 +125,12 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
             st.button("Resume", type="primary", icon=":material/play_arrow:", key="run.resume",
                       on_click=states.act, args=(workspace.jobs.resume, run.id),
                       **only(engine.Right.MANAGE))  # fmt: skip
+        if run.state == "done" and run.stale:  # what is measured of it would be of no use for a release
+            _again(workspace, run)
         if run.state == "done":
             _measure(workspace, run)
-        _again(workspace, run)
+        if run.state != "done" or not run.stale:
+            _again(workspace, run)
         named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete", **only(engine.Right.MANAGE)):
             _confirm_delete(workspace, run)
@@ -165,15 +168,21 @@ def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     else:
         ready = ""
     if ready:
-        if st.button(ready, type="primary", icon=":material/arrow_forward:", icon_position="right", key="run.measured"):
+        if st.button(
+            ready,
+            type="secondary" if run.stale else "primary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            key="run.measured",
+        ):
             choose_run(run.id)
             go("privacy")
         return
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
-    barred, whole = lacks(engine.Right.MANAGE), untouched(workspace, run)
+    barred, whole = lacks(engine.Right.MANAGE), untouched(workspace, run) and not run.stale
     first = not any(one.examined_at for one in workspace.runs.all(run.corpus_id))
-    main: Literal["primary", "secondary"] = "secondary" if first or whole else "primary"
-    side: Literal["primary", "secondary"] = "primary" if first and not whole else "secondary"
+    main: Literal["primary", "secondary"] = "secondary" if first or whole or run.stale else "primary"
+    side: Literal["primary", "secondary"] = "primary" if first and not whole and not run.stale else "secondary"
     if whole and st.button("Approve and release it unexamined", type="primary", icon=":material/outbox:",
                            key="run.unexamined", help=UNEXAMINED):  # fmt: skip
         choose_run(run.id)
@@ -318,7 +327,9 @@ def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     said = "and seed; its noise is drawn anew."
     if run.guarantee.noiseless:
         said = "with a new seed, since without noise the old one would give the same text."
-    st.button("Run again", icon=":material/replay:", key="run.again",
+    old = run.state == "done" and run.stale
+    st.button("Run it again with today's review" if old else "Run again", icon=":material/replay:", key="run.again",
+              type="primary" if old else "secondary",
               help=f"A new run with the same method, settings and model, {said}",
               on_click=_rerun, args=(workspace, run), disabled=lacks(engine.Right.MANAGE))  # fmt: skip
     once.rearm("run.again")

@@ -7,8 +7,9 @@ never offered as a download. The support file holds no record text and can be do
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from engine import as_number
 from pages._ui.current import corpus_names
 from pages._ui.parts import loading, wrapped
 from pages._ui.sign_in.closed import lacks
 from pages._ui.sign_in.settings import current
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, number, plain
+from pages._ui.texts import count_of, number, plain, when
 
 DOMAINS = {
     "auto": "Let the program guess",
@@ -47,6 +49,7 @@ a solid-state disk or in a snapshot. Who may do what inside the program is a mat
 FileVault, BitLocker), swap and temporary folder included, belongs under it either way.
 """
 RESTORED = "_ui.settings.restored"
+LAST = "last checks"  # setting: when the checks ran last, how many there were and how many failed
 PARTS = {
     "database": "Decisions, synthetic text and the audit log (database)",
     "corpora": "Private text (corpora)",
@@ -99,7 +102,8 @@ def storage(workspace: engine.Workspace) -> None:
     with loading.waiting(loading.BOX):  # looks at every file of the workspace
         used = workspace.disk.used()
     _at_rest(workspace, engine.opens_with(workspace.path))
-    st.markdown(f"**{_size(used['total'])}** in this workspace:")
+    free = shutil.disk_usage(workspace.path).free
+    st.markdown(f"**{_size(used['total'])}** in this workspace; {_size(free)} of its disk is free.")
     st.code(str(workspace.path), language=None, wrap_lines=True)
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     with st.container(key="settings.storage.table"):
@@ -276,6 +280,7 @@ def self_check(workspace: engine.Workspace) -> None:
             help="Versions, checks, counts and job states for someone who helps you. No record text, no names.",
         )
     answer = st.session_state.get("settings.checks")
+    st.markdown(last_checked(workspace))
     if answer is None:
         return
     checks: list[dict[str, Any]] = list(answer["checks"])
@@ -301,10 +306,25 @@ def _checked(checks: list[tuple[str, str]], result: str) -> None:
     wrapped.table(table, bold="Result")
 
 
+def last_checked(workspace: engine.Workspace) -> str:
+    """Return what the checks found when they ran last, whoever ran them, and when that was."""
+    last = workspace.settings.get(LAST)
+    if not isinstance(last, dict):
+        return "**Not checked yet.**"
+    failed, checks = int(as_number(last.get("failed")) or 0), int(as_number(last.get("checks")) or 0)
+    found = f"{number(failed)} of {count_of(checks, 'check')} failed" if failed else "nothing could leave this machine"
+    return f"**Checked last {when(str(last.get('at')))}: {found}.**"
+
+
 def _doctor(workspace: engine.Workspace) -> None:
     found = act(workspace.doctor.check)
-    if found is not None:
-        st.session_state["settings.checks"] = found
+    if found is None:
+        return
+    st.session_state["settings.checks"] = found
+    if not lacks(engine.Right.MANAGE):
+        failed = sum(not check["ok"] for check in found["checks"])
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        act(workspace.settings.set, LAST, {"at": at, "failed": failed, "checks": len(found["checks"])})
 
 
 def support_file(workspace: engine.Workspace) -> bytes:
