@@ -18,6 +18,7 @@ from engine.examine.findings.findings import Finding
 from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
+from engine.figures.beside import MOST, lacking, shared
 from engine.figures.board import BoardRun, dominated, placed, separation
 from engine.figures.privacy.membership import add_roc, roc_curves
 from engine.figures.privacy.privacy import stands_out
@@ -284,11 +285,11 @@ def test_the_board_draws_what_moves_with_the_number_of_texts_at_one_number() -> 
     side = figures.beside({"A · One": runs["r-1"], "B · Two": runs["r-2"]}, ["js_2gram"])
     values = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
               if trace.marker.symbol != "line-ns-open"}  # fmt: skip
-    assert values == {"A": 0.8, "B": 0.7}
+    assert values == {"Run A": 0.8, "Run B": 0.7}
     assert "at 100 texts" in side.plot.layout.annotations[0].text
     marks = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
              if trace.marker.symbol == "line-ns-open"}  # fmt: skip
-    assert marks == {"A": 0.5, "B": 0.45}
+    assert marks == {"Run A": 0.5, "Run B": 0.45}
 
 
 def test_runs_side_by_side_with_no_number_of_texts_in_common_are_not_to_be_compared() -> None:
@@ -313,7 +314,7 @@ def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
         return {y: x for trace in marks for x, y in zip(trace.x, trace.y, strict=True)}, len(plot.layout.shapes)
 
     assert levels(0.2, 0.2) == ({}, 2)
-    assert levels(0.2, 0.6) == ({"A": 0.2, "B": 0.6}, 0)
+    assert levels(0.2, 0.6) == ({"Run A": 0.2, "Run B": 0.6}, 0)
 
 
 def test_the_board_holds_readable_shares_against_real_records() -> None:
@@ -611,3 +612,38 @@ def test_shares_above_chance_are_drawn_side_by_side_on_one_scale_in_per_cent() -
     assert -shares[0].range[0] == shares[0].range[1] >= 0.31, "whatever was measured is drawn"
     assert [axis.tickformat for axis in shares] == [".0%", ".0%"]
     assert (other.range, other.tickformat) == (None, None), "a likeness is no share"
+
+
+def test_no_leak_is_cut_off_side_by_side_and_what_a_run_lacks_is_named() -> None:
+    names = ["strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "longest_run_excess",
+             "linkage_excess", "detail_inference_excess", "attribute_inference_excess"]  # fmt: skip
+    clear, quiet = [finding(name, "holdout", 0.3) for name in names], [finding(n, "holdout", 0.0) for n in names]
+    runs = {"3 · One": clear, "12 · Two": quiet}
+    assert shared(runs, names) == names
+    assert len(shared({"3 · One": quiet, "12 · Two": quiet}, names)) == MOST
+    assert lacking(runs, names) == ""
+    fewer = {"3 · One": clear[:-1], "12 · Two": [quiet[0], quiet[-1]]}
+    assert shared(fewer, names) == names[:1]
+    said = lacking(fewer, names)
+    title = MEASURES["linkage_excess"].title
+    assert f"“{title}” (not measured in run 12; clearly above chance in run 3)" in said
+    assert f"“{MEASURES[names[-1]].title}”" not in said, "it leaks in no run; five others do"
+    assert said.endswith("and 1 more.")
+
+
+def test_a_run_keeps_its_number_colour_and_shape_beside_others() -> None:
+    methods = {"3 · One": "filter", "12 · Two": "aug-pe"}
+    drawn = figures.beside(dict.fromkeys(methods, PRIVACY), ["pipp_excess"], methods)
+    looks = {trace.y[0]: (trace.marker.color, trace.marker.symbol) for trace in drawn.plot.data}
+    assert looks == {
+        "Run 3": (palette.of_method("filter"), palette.symbol_of("filter")),
+        "Run 12": (palette.of_method("aug-pe"), palette.symbol_of("aug-pe")),
+    }
+    assert "run 3 on 1 and run 12 on 1" in drawn.takeaway
+
+
+def test_words_beside_a_mark_keep_clear_of_the_line_of_real_text() -> None:
+    marks, words = {"a": (0.36, 0.5)}, {"a": "1 · nothing proven"}
+    assert placed(marks, words, (0.4, 1.0)) == {"a": "top right"}
+    assert placed(marks, words, (0.4, 1.0), 0.40) == {"a": "top left"}
+    assert placed(marks, words, (0.4, 1.0), 0.1) == {"a": "top right"}
