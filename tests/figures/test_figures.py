@@ -15,6 +15,7 @@ import pytest
 
 from engine import figures
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.uses import Use, too_few
 from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
@@ -647,3 +648,26 @@ def test_words_beside_a_mark_keep_clear_of_the_line_of_real_text() -> None:
     assert placed(marks, words, (0.4, 1.0)) == {"a": "top right"}
     assert placed(marks, words, (0.4, 1.0), 0.40) == {"a": "top left"}
     assert placed(marks, words, (0.4, 1.0), 0.1) == {"a": "top right"}
+
+
+def test_of_too_few_texts_the_chart_of_uses_says_so_and_names_no_verdict() -> None:
+    def at(texts: int) -> list[Finding]:
+        return [replace(one, n=texts) for one in UTILITY]
+
+    few, many = figures.utility_dots(at(28)).plot, figures.utility_dots(at(400)).plot
+    said = {name: [note.text for note in plot.layout.annotations] for name, plot in (("few", few), ("many", many))}
+    assert said["few"] == ["<b>28 texts: too few to judge, at least 50 are needed</b>"]
+    assert said["many"] == ["suits", "with care", "does not suit"]
+    colours = [{shape.fillcolor for shape in plot.layout.shapes} for plot in (few, many)]
+    assert len(colours[0]) == 1, "grey"
+    assert not colours[0] & colours[1]
+    assert figures.utility_dots(at(28)).takeaway.startswith("28 texts: too few to judge")
+    assert "Lost against real text (0% = as real, 100% = as unrelated text)" in many.layout.xaxis.title.text
+
+
+def test_too_few_is_said_only_where_no_use_is_judged_and_one_waits() -> None:
+    wait = Use("Statistics", "unknown", "", "length_distance", 0.1, 28, 50)
+    assert too_few([wait, replace(wait, least=100)]) == "28 texts: too few to judge, at least 50 are needed"
+    assert too_few([wait, replace(wait, mark="cross", size=400)]) == ""
+    assert too_few([replace(wait, size=60)]) == "", "unknown, and not for want of texts"
+    assert too_few([replace(wait, counted="tokens")]) == ""
