@@ -398,8 +398,8 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "(40.0% against 41.0%)" in first.text
     assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
     assert first.brief == (
-        "Real identifiers: a private entity in 40.0% of records against 41.0% by chance (of 512 records on either "
-        "side)."
+        "Real identifiers: 120 of 300 texts (40.0%) hold a private entity of 512 records used, by chance 123 would "
+        "(41.0%)."
     )
 
 
@@ -671,3 +671,41 @@ def test_too_few_is_said_only_where_no_use_is_judged_and_one_waits() -> None:
     assert too_few([wait, replace(wait, mark="cross", size=400)]) == ""
     assert too_few([replace(wait, size=60)]) == "", "unknown, and not for want of texts"
     assert too_few([replace(wait, counted="tokens")]) == ""
+
+
+def near_chance(name: str, ours: float, theirs: float, ends: tuple[float, float], n: int = 60) -> list[Finding]:
+    return [
+        replace(finding(name, "train", 0.5, 0.1), n=n, settings={"equal_size_value": ours}),
+        replace(finding(name, "holdout", theirs, 0.1), n=n),
+        replace(finding(f"{name}_excess", "holdout", ours - theirs), low=ends[0], high=ends[1],
+                settings={"reference_records": 140}),
+    ]  # fmt: skip
+
+
+def test_a_short_line_counts_texts_says_of_whose_records_and_why_it_cannot_tell() -> None:
+    direct = near_chance("strict_pipp_direct", 12 / 60, 8 / 60, (-0.1, 0.2))  # so it is not said that none was seen
+    rows = [*near_chance("strict_pipp", 10 / 60, 15 / 60, (-0.18, 0.05)), *direct]
+    assert privacy_verdict(rows)[0].brief == (
+        "Real identifiers: 10 of 60 texts (16.7%) hold a private value of 140 records used, by chance 15 would "
+        "(25.0%); up to 5.0 points above chance not excluded."
+    )
+    part = [*near_chance("strict_pipp", 10.4 / 60, 15 / 60, (-0.18, 0.05)), *direct]  # no whole number of texts
+    assert "17.3% of texts hold a private value of 140 records used, by chance 25.0% would; up to" in (
+        privacy_verdict(part)[0].brief
+    )
+    copies = near_chance("verbatim_8gram", 13 / 60, 5 / 60, (-0.06, 0.326))
+    assert (
+        "13 of 60 texts (21.7%) repeat eight words in a row from 140 records used, by chance 5 would (8.3%); up to"
+        in (privacy_verdict(copies)[1].brief)
+    )
+    flat = near_chance("strict_pipp", 10 / 60, 15 / 60, (0.0, 0.0))  # an interval that says nothing
+    assert "not excluded" not in privacy_verdict(flat)[0].brief
+
+
+def test_a_difference_that_is_clear_by_itself_alone_is_not_made_milder_in_a_short_line() -> None:
+    rows = [*near_chance("strict_pipp", 20 / 60, 15 / 60, (0.005, 0.16)),
+            *near_chance("strict_pipp_direct", 3 / 60, 3 / 60, (-0.1, 0.1)),
+            *near_chance("strict_elp", 3 / 60, 3 / 60, (-0.1, 0.1))]  # fmt: skip
+    said = privacy_verdict(rows)[0]
+    assert said.level == "unsure"
+    assert said.brief.endswith("clear by itself, but not among 3 measures looked at together.")
