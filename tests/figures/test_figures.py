@@ -22,7 +22,7 @@ from engine.figures import palette
 from engine.figures.beside import MOST, lacking, shared
 from engine.figures.board import BoardRun, dominated, placed, separation
 from engine.figures.privacy.membership import add_roc, roc_curves
-from engine.figures.privacy.privacy import stands_out
+from engine.figures.privacy.privacy import SHARES, clearest_first, stands_out
 from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
 from engine.methods import REGISTRY as METHODS
@@ -709,3 +709,13 @@ def test_a_difference_that_is_clear_by_itself_alone_is_not_made_milder_in_a_shor
     said = privacy_verdict(rows)[0]
     assert said.level == "unsure"
     assert said.brief.endswith("clear by itself, but not among 3 measures looked at together.")
+
+
+def test_leaks_are_ordered_by_how_clear_they_are() -> None:
+    rows = [*near_chance("strict_pipp", 0.2, 0.25, (-0.15, 0.05)), *near_chance("pipp", 0.5, 0.1, (0.3, 0.5)),
+            *near_chance("strict_pipp_direct", 0.2, 0.1, (-0.05, 0.25))]  # fmt: skip
+    order = clearest_first(rows)
+    assert order[:3] == ["pipp", "strict_pipp_direct", "strict_pipp"]
+    assert set(order) == set(SHARES)
+    drawn = figures.leak_shares(rows, order).plot.layout.yaxis.categoryarray
+    assert [title.removesuffix(" *") for title in drawn] == [MEASURES[name].title for name in order[:3]]
