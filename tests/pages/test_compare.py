@@ -515,7 +515,9 @@ def test_the_board_closes_with_who_can_leave_the_team_by_the_rules_alone():
     old = compare_leave.sentence(names, readers, ["a"], {}, titles)
     assert "Nearest: 2 · Two, of which 2 rules of “Internal” are not met. Out of date, so not ranked: 1 · One." in old
     every = compare_leave.sentence(names, readers, list(names), {}, titles)
-    assert every.endswith("Which is nearest is not known: their findings are out of date, and such meet no rule.")
+    assert every.endswith(
+        "Which is nearest is not known: all findings are out of date, and such findings meet no rule."
+    )
     readers["b"] = audience("research", "public", "X")
     some = compare_leave.sentence(names, readers, ["c"], {"b": 2, "a": 1}, titles)
     assert some.startswith("**Can leave the team, as measured:** 2 · Two, with 2 leaks found (Research).")
@@ -562,3 +564,22 @@ def test_what_stands_below_is_spoken_of_only_where_it_does(seeded, visit):
     assert "Only for the policy “Proof alone”" in said
     assert ("(below)" in said) is any("records choose" in box.label for box in app.expander)
     assert "(below)" not in said, "one run with a proof leaves nothing to choose among"
+
+
+def test_a_difference_on_the_board_stands_behind_the_two_shares_that_privacy_names():
+    def at(reference: str, value: float, **settings: float) -> Finding:
+        m = MEASURES["verbatim_8gram"]
+        return Finding("verbatim_8gram", value, 0.0, 1.0, 60, reference, m.measure, m.direction, m.group, settings)  # type: ignore[arg-type]
+
+    excess = dataclasses.replace(at("holdout", 13 / 60 - 5 / 60), name="verbatim_8gram_excess", low=-0.06, high=0.33)
+    rows = [at("train", 17 / 60, equal_size_value=13 / 60), at("holdout", 5 / 60), excess]
+    run = SimpleNamespace(title="Filter", method="filter", kept=60)
+    drawn = SimpleNamespace(number=3, promise="nothing proven")
+
+    def said(found: list[Finding]) -> str:
+        row = compare_overview._row(run, drawn, found, None, {"privacy": "verbatim_8gram_excess"}, {})  # type: ignore[arg-type]
+        return str(row[MEASURES["verbatim_8gram_excess"].title])
+
+    assert said(rows) == "21.7% against 8.3% by chance: 13.3 pp (−6.0 pp to 33.0 pp)"
+    other = [*rows[:2], dataclasses.replace(excess, value=0.05)]  # of other values than these shares
+    assert said(other).startswith("5.0 pp")

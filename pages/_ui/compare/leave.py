@@ -53,7 +53,7 @@ def _with_leaks(name: str, leaks: int) -> str:
 def _nearest(names: Mapping[str, str], readers: Mapping[str, engine.Audience], stale: Sequence[str]) -> str:
     """Return the runs that the fewest rules keep from leaving; what is out of date is not ranked."""
     if all(run in stale for run in readers):
-        return "Which is nearest is not known: their findings are out of date, and such meet no rule."
+        return "Which is nearest is not known: all findings are out of date, and such findings meet no rule."
     ranked = {
         run: (found.policy is None, len(found.missing))
         for run, found in readers.items()

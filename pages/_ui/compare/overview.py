@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, use_table
+from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, show_measure, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.figures.board import BoardRun
 
 MOST = 4
+NUMBER = 105  # pixels of a number with its interval
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
 FEW = "too few to tell"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
@@ -61,9 +62,10 @@ def draw(
             for one, row in zip(order, rows, strict=True)
         ]
     frame = pd.DataFrame(rows)
+    numbers = {MEASURES[name].title: NUMBER for name in chosen.values()}
     event = st.dataframe(
         frame, hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
-        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100}),
+        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100, **numbers}),
         alt="Every examined run with its promise, leaks and use",
         column_config={
             "Run": st.column_config.NumberColumn(width=40),
@@ -82,7 +84,7 @@ def draw(
                 "in so few records that a leak is not excluded",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
-                group.capitalize(), width=95, alignment="right",
+                group.capitalize(), width=NUMBER, alignment="right",
                 help=f"{titles[name]}{_at(name, cut)}: {MEASURES[name].measure}",
             ) for group, name in chosen.items()},
         },
@@ -127,6 +129,8 @@ def _row(
             (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
         )
         said = "not measured" if found is None else cell(name, found.value, *ends)
+        if found is not None:
+            said = f"{_two_shares(findings, found)}{said}"
         texts = None if found is None else found.settings.get("texts_a_side")
         if equal is None and name in cut and texts:  # not on the board, so of all its texts
             said += f", of {int(texts):,} texts"
@@ -137,6 +141,21 @@ def _row(
 def asked(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> dict[str, engine.Audience]:
     """Return to whom each run's text may go by what was measured; nothing where there are too many runs to ask."""
     return {run: workspace.releases.audience(run) for run in runs} if len(runs) <= ASKED else {}
+
+
+def _two_shares(findings: Sequence[Finding], excess: Finding) -> str:
+    """Return the two shares that a difference is of, as Privacy says them, before it; empty where they are not known.
+
+    They are named only where they give the difference, which is sometimes taken of values that few people share.
+    """
+    name = excess.name.removesuffix("_excess")
+    sides = {f.reference: f for f in findings if f.name == name and f.reference in ("train", "holdout")}
+    if name == excess.name or len(sides) < 2:
+        return ""
+    equal = sides["train"].settings.get("equal_size_value")
+    if equal is None or abs(float(equal) - sides["holdout"].value - excess.value) > 1e-6:
+        return ""
+    return f"{show_measure(name, float(equal))} against {show_measure(name, sides['holdout'].value)} by chance: "
 
 
 def policy_met(found: engine.Audience, run: engine.RunSummary) -> str:
