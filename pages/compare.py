@@ -105,8 +105,8 @@ if view == "Texts":
 
 with loading.waiting(loading.BOX):  # the comparison tests record by record, which takes seconds on a busy machine
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
-    nothing = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
-    table = compare_table.without_private(workspace.examinations.compare(chosen), nothing, chosen)
+    unread = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
+    table = compare_table.without_private(workspace.examinations.compare(chosen), unread, chosen)
 attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in chosen}
 compare_overview.draw_leaks(called, shown, findings, attacks)
 for sentence in compare_table.sentences(table, names):

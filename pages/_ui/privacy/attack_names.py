@@ -52,4 +52,6 @@ def named(attacks: pd.DataFrame) -> pd.DataFrame:
     titles = [
         plainly(str(attack), str(title)) for attack, title in zip(attacks["attack"], attacks["title"], strict=True)
     ]
-    return attacks.assign(**{FIELD: attacks["title"], "title": titles})
+    result = attacks.copy()
+    result[FIELD], result["title"] = attacks["title"], titles
+    return result
