@@ -130,6 +130,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "VERIFY_COMMANDS": ("engine.release.bundle.bundle", "VERIFY_COMMANDS"),
     "Verdict": ("engine.release.policy.verdicts", "Verdict"),
     "WARN": ("engine.examine.findings.uses", "WARN"),
+    "WIDEST_FIRST": ("engine.release.policy.audience", "WIDEST_FIRST"),
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
     "WorkerStatus": ("engine.jobs.worker.launch", "WorkerStatus"),
     "Workspace": ("engine.workspace", "Workspace"),
@@ -312,7 +313,7 @@ if TYPE_CHECKING:
     from engine.release.bundle.bundle import VERIFY_COMMANDS
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
     from engine.release.policy.aside import can_be_set_aside, least_aside, open_share, share_allowed
-    from engine.release.policy.audience import Audience
+    from engine.release.policy.audience import WIDEST_FIRST, Audience
     from engine.release.policy.facts import EXAMINE as GATE_EXAMINE
     from engine.release.policy.gate import in_order as gate_order
     from engine.release.policy.gate import out_of_reach, waivable

@@ -13,18 +13,22 @@ from pages._ui.compare import missing as compare_missing
 from pages._ui.compare import overview as compare_overview
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
-from pages._ui.current import run_names
+from pages._ui.corpus import nothing
+from pages._ui.current import current_corpus, run_names
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
 from pages._ui.parts import loading
 from pages._ui.studies import view as study_view
-from pages._ui.texts import plain, run_title
+from pages._ui.texts import plain
 
 workspace = guard()
 MOST = 4
 VIEWS = ["Board", "Side by side", "Table", "Texts", "Studies"]  # the last: variants of a method, run in one go
 
 st.title("Compare", anchor=False)
+if current_corpus(workspace) is None:
+    nothing.draw(workspace, key="compare")
+    st.stop()
 view = st.radio(
     "View",
     VIEWS,
@@ -44,7 +48,9 @@ if len(runs) < 2:
     compare_choice.draw(workspace)
     st.stop()
 
-labels = run_names(workspace.runs.all(next(iter(runs.values())).corpus_id))
+every = workspace.runs.all(next(iter(runs.values())).corpus_id)
+numbers = compare_board.numbered(runs, every)  # one number and name per run in every view
+labels = {run_id: f"{numbers[run_id].number} · {name}" for run_id, name in run_names(every).items() if run_id in runs}
 
 
 def titles(some: list[engine.RunSummary]) -> str:
@@ -71,11 +77,11 @@ def out_of_date(some: list[engine.RunSummary]) -> None:
 
 if view == "Board":
     out_of_date(list(runs.values()))
-    compare_board.draw(workspace, runs)
+    compare_board.draw(workspace, runs, numbers)
     compare_choice.draw(workspace)
     st.stop()
 
-options = [run_id for run_id in labels if run_id in runs]
+options = list(labels)
 st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
 chosen = st.multiselect(
     "Runs",
@@ -91,21 +97,18 @@ if len(chosen) < 2:
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
 out_of_date(list(shown.values()))
-names = {
-    run_id: f"{letter} · {plain(run_title(shown[run_id]))} ({compare_board.promise(shown[run_id].guarantee)})"
-    for run_id, letter in compare_table.letters(chosen).items()
-}
+called = compare_board.called_by(shown, numbers)
+names = {run_id: f"{plain(name)} ({numbers[run_id].promise})" for run_id, name in called.items()}
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)
     st.stop()
 
 with loading.waiting(loading.BOX):  # the comparison tests record by record, which takes seconds on a busy machine
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
-    nothing = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
-    table = compare_table.without_private(workspace.examinations.compare(chosen), nothing, chosen)
+    unread = [run_id for run_id, run in shown.items() if compare_board.untouched(run.guarantee)]
+    table = compare_table.without_private(workspace.examinations.compare(chosen), unread, chosen)
 attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in chosen}
-letters = compare_table.letters(chosen)
-compare_overview.draw_leaks(letters, shown, findings, attacks)
+compare_overview.draw_leaks(called, shown, findings, attacks)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 if view == "Side by side":

@@ -21,19 +21,13 @@ VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "What 
 
 st.title("Utility", anchor=False)
 run, findings = examined_run.choose(workspace, key="utility", group="utility")
-utility_verdict.draw(
-    workspace, run, workspace.examinations.findings(run.id)
-)  # whether it can be read is a finding of privacy
+every = workspace.examinations.findings(run.id)  # whether it can be read is a finding of privacy
+utility_verdict.draw(workspace, run, every)
 
 view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:
-    utility_verdict.figure(findings, run)
+    utility_verdict.figure(every, run)
     utility_measures.draw(findings, run)
-    st.caption(
-        "“Real against real” holds one half of the training part against the other at the same number of texts: "
-        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval; n is "
-        "how many items the first number rests on."
-    )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)
     utility_likeness.draw(workspace, run)

@@ -29,27 +29,61 @@ SHADE = "rgba(0,158,115,0.25)"  # of real text
 BAND = {"thickness": 12, "width": 0, "color": SHADE}
 MARGIN = 1.08  # room beside the longest bar
 WIDTH = 48  # characters of a title in half a page
+FEW = 3  # measures that not every run has, so many are named
 CHANCE = "more than chance"
 
 
 def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most: int = MOST) -> list[str]:
-    """Return the first names that every run has a number for; what lies clearly above chance somewhere comes first."""
+    """Return the first names that every run has a number for; what lies clearly above chance somewhere comes first.
+
+    Of those none is cut off, however many there are: `most` limits the others.
+    """
     known = [name for name in names if all(own(rows, name) is not None for rows in findings.values())]
     clear = [name for name in known if any(_leaks(own(rows, name)) for rows in findings.values())]
-    return [*clear, *(name for name in known if name not in clear)][:most]
+    return [*clear, *(name for name in known if name not in clear)][: max(most, len(clear))]
 
 
-def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> Figure:
-    """Return a panel a measure with every run's value and interval; a run stands there by its letter.
+def lacking(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> str:
+    """Return which measures are not drawn because one of the runs lacks them, leaks first; empty where none does.
+
+    Args:
+        findings: how a run is called ("3 · …") -> what was found. names: measures to look for.
+    """
+    clear, others = [], []
+    for name in names:
+        found = {_short(run): own(rows, name) for run, rows in findings.items()}
+        without = [run for run, one in found.items() if one is None]
+        if not without or len(without) == len(found):
+            continue
+        leaks = [run for run, one in found.items() if _leaks(one)]
+        said = f"“{MEASURES[name].title}” (not measured in {_runs(without)}"
+        if leaks:
+            clear.append(f"{said}; clearly above chance in {_runs(leaks)})")
+        else:
+            others.append(f"{said})")
+    if not clear and not others:
+        return ""
+    shown = [*clear, *others[: max(0, FEW - len(clear))]]
+    more = len(clear) + len(others) - len(shown)
+    rest = [f"{more} more"] if more else []
+    return f"Not drawn, since not every run has a number: {listed([*shown, *rest])}."
+
+
+def beside(
+    findings: Mapping[str, Sequence[Finding]], names: Sequence[str], methods: Mapping[str, str] | None = None
+) -> Figure:
+    """Return a panel a measure with every run's value and interval; a run stands there by its number or letter.
 
     What moves with the number of texts is drawn at the largest number that all runs were measured at, as real text is.
 
     Args:
-        findings: how a run is called ("A · …") -> what was found, in the order of drawing. names: measures that all
-            runs have.
+        findings: how a run is called ("3 · …") -> what was found, in the order of drawing. names: measures that all
+            runs have. methods: how a run is called -> its method's id, for colour and shape as on the board; without
+            it they go by the place in `findings`.
     """
     equal, cut = at_one_number(findings, names)
-    letters = {run: run.split(" · ", 1)[0] for run in findings}
+    called = {run: f"Run {_short(run)}" for run in findings}
+    looks = _looks(list(findings), methods)
     panel, gap = 26 * max(1, len(findings)) + 10, 96  # pixels
     height = 40 + max(1, len(names)) * (panel + gap)
     reach = {name: _reach(equal, name) for name in names}
@@ -58,15 +92,15 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
     )
     plot = make_subplots(rows=max(1, len(names)), cols=1, vertical_spacing=gap / height if len(names) > 1 else None)
     for row, name in enumerate(names, 1):
-        for place, (run, rows) in enumerate(equal.items()):
+        for run, rows in equal.items():
             found = own(rows, name)
             if found is None:
                 continue
-            colour = palette.OKABE_ITO[place % len(palette.OKABE_ITO)]
+            colour, symbol = looks[run]
             plot.add_scatter(
-                x=[found.value], y=[letters[run]], mode="markers", name=run, showlegend=False,
+                x=[found.value], y=[called[run]], mode="markers", name=run, showlegend=False,
                 error_x=whiskers([found]) | {"color": colour},
-                marker={"size": 11, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]}, row=row, col=1,
+                marker={"size": 11, "color": colour, "symbol": symbol}, row=row, col=1,
                 hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>{run}</extra>",
             )  # fmt: skip
         _level(plot, row, name, equal)
@@ -84,7 +118,7 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
                 plot.update_xaxes(range=[-widest, widest], row=row, col=1)
     plot.update_xaxes(nticks=5, tickangle=0, automargin=True)
     plot.update_yaxes(type="category", autorange="reversed", automargin=True, categoryorder="array",
-                      categoryarray=list(letters.values()))  # fmt: skip
+                      categoryarray=list(called.values()))  # fmt: skip
     plot.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 50, "b": 10}, paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
@@ -107,6 +141,25 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
 
 
+def _looks(runs: Sequence[str], methods: Mapping[str, str] | None) -> dict[str, tuple[str, str]]:
+    """Return each run's colour and shape: those of its method on the board, else those of its place."""
+    if methods is not None:
+        return {run: (palette.of_method(methods[run]), palette.symbol_of(methods[run])) for run in runs}
+    return {
+        run: (palette.OKABE_ITO[place % len(palette.OKABE_ITO)], SYMBOLS[place % len(SYMBOLS)])
+        for place, run in enumerate(runs)
+    }
+
+
+def _short(run: str) -> str:
+    """Return the number or letter before a run's name."""
+    return run.split(" · ", 1)[0]
+
+
+def _runs(numbers: Sequence[str]) -> str:
+    return f"run{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+
+
 def _reach(findings: Mapping[str, Sequence[Finding]], name: str) -> float:
     """Return how far from 0 the marks and bars of a panel go."""
     found = [one for rows in findings.values() if (one := own(rows, name)) is not None]
@@ -124,7 +177,7 @@ def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence
     real = {run: level for run, rows in findings.items() if (level := pick(rows, name, "real", "baseline"))}
     if len({level.value for level in real.values()}) > 1:
         plot.add_scatter(
-            x=[level.value for level in real.values()], y=[run.split(" · ", 1)[0] for run in real], mode="markers",
+            x=[level.value for level in real.values()], y=[f"Run {_short(run)}" for run in real], mode="markers",
             showlegend=False, error_x=whiskers(list(real.values())) | BAND, row=row, col=1,
             marker={"color": palette.GREEN, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
             hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>real against real</extra>",
@@ -157,11 +210,11 @@ def _takeaway(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -
     excess = [name for name in names if name.endswith("_excess")]
     parts = []
     for run, rows in findings.items():
-        letter = run.split(" · ", 1)[0]
         if excess:
-            parts.append(f"{letter} on {sum(_leaks(own(rows, name)) for name in excess)}")
-            continue
-        parts.append(f"{letter} on {sum(beside_real(rows, name) == 'close' for name in names)}")
+            count = sum(_leaks(own(rows, name)) for name in excess)
+        else:
+            count = sum(beside_real(rows, name) == "close" for name in names)
+        parts.append(f"run {_short(run)} on {count or 'none'}")
     what = "Clearly above chance at equal sizes" if excess else "Not to be told from real text against real text"
     beside_it = " Membership attacks are not among them." if excess else ""
     return f"{what}, of the {len(names)} measures drawn: {listed(parts)}.{beside_it}"

@@ -189,9 +189,13 @@ def board(
     }
     beaten = dominated(points, apart | unclear) - {run for run in both if runs[run].untouched}
     words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
-    sides = placed({run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both))
+    levels = [found.value for found in real.values() if found is not None]
+    sides = placed(
+        {run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both),
+        None if not levels else sorted(levels)[len(levels) // 2],
+    )  # fmt: skip
     plot = go.Figure()
-    _levels(plot, privacy, [found.value for found in real.values() if found is not None])
+    _levels(plot, privacy, levels)
     for method in dict.fromkeys(runs[run].method for run in both):
         own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
         _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
@@ -253,13 +257,18 @@ Box = tuple[float, float, float, float]
 
 
 def placed(
-    marks: Mapping[str, tuple[float, float]], words: Mapping[str, str], reach: tuple[float, float]
+    marks: Mapping[str, tuple[float, float]],
+    words: Mapping[str, str],
+    reach: tuple[float, float],
+    line: float | None = None,
 ) -> dict[str, str]:
     """Return on which side of its mark each run's words stand, so that they cover few other words and marks.
 
     Args:
         marks: run -> place on both axes. words: run -> what stands beside it. reach: how far each axis goes.
+        line: where on the first axis an upright line is drawn, which words are kept clear of where they can be.
     """
+    upright = None if line is None else line / reach[0] * WIDTH
     at = {run: (x / reach[0] * WIDTH, y / reach[1] * TALL) for run, (x, y) in marks.items()}
     taken: list[Box] = []
     sides: dict[str, str] = {}
@@ -270,6 +279,7 @@ def placed(
             side: sum(_shared(box, one) for one in taken)
             + 0.5 * sum(_shared(box, one) for one in others)
             + (STRUCK if side.startswith("middle") else 0.0)
+            + (STRUCK if upright is not None and box[0] <= upright <= box[2] else 0.0)
             for side, box in boxes.items()
         }
         sides[run] = min(SIDES, key=lambda side: (covered[side], SIDES.index(side)))

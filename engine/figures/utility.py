@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.losses import Loss, loss_of
-from engine.examine.findings.uses import TICK, WARN
+from engine.examine.findings.uses import TICK, WARN, too_few, use_table
 from engine.examine.measures import MEASURES, show
 from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
@@ -63,15 +63,20 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     """Return a dot a measure: which part of the way from real to unrelated text was lost, with its interval.
 
     All measures stand on one axis, that of the verdict: left is better, and its limits are drawn. A measure by which
-    unrelated text does no worse than real text has no such way, and is named instead.
+    unrelated text does no worse than real text has no such way, and is named instead. Where no use could be judged for
+    want of texts, the limits are grey and the chart says so across.
     """
+    few = too_few(use_table(findings))
     measured = [n for n in names if pick(findings, n, "train") and pick(findings, n, "real")]
     rows = [(name, loss) for name in measured if (loss := loss_of(findings, name)) is not None]
     plot = go.Figure()
     if rows:
         titles = [MEASURES[name].title for name, _ in rows]
         if _settled(rows):
-            _limits(plot)
+            _limits(plot, judged=not few)
+        if few:
+            plot.add_annotation(x=0.5, xref="paper", y=1, yref="paper", yanchor="bottom", text=f"<b>{few}</b>",
+                                showarrow=False, font_size=12)  # fmt: skip
         bands = [100 * _spread(findings, name, loss) for name, loss in rows]
         plot.add_scatter(
             x=[0.0] * len(rows), y=titles, mode="markers", name="Real against real",
@@ -114,7 +119,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                         "line": {"width": 2}},
                 hovertemplate=[f"{_raw(findings, name, 'unrelated')}<extra>Unrelated text</extra>" for name in far],
             )  # fmt: skip
-    axis = "Share of the way from real to unrelated text that was lost<br>with 95% interval; left is better"
+    axis = "Lost against real text (0% = as real, 100% = as unrelated text)<br>with 95% interval; left is better"
     styled(plot, x=axis, y="", height=140 + 42 * max(1, len(rows)))
     plot.update_layout(legend_y=1.02 + 24 / (100 + 42 * max(1, len(rows))))  # above the words of the limits
     plot.update_xaxes(range=[100 * LEFT, 100 * (RIGHT + 0.03)], ticksuffix="%")
@@ -123,6 +128,8 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
     takeaway = _takeaway({name: beside_real(findings, name) for name in measured}, worst)
     if rows and not _settled(rows):
         takeaway = f"Too uncertain to say: every interval reaches from one verdict into another. {takeaway}"
+    if rows and few:
+        takeaway = f"{few}. {takeaway}"
     caveat = (
         "Left: as good as real text. Right: no better than unrelated text, or for a classifier than guessing; where "
         "unrelated text gives no measure, the share of real text's value. What lies further out is drawn at the edge. "
@@ -140,10 +147,13 @@ def _settled(rows: Sequence[tuple[str, Loss]]) -> bool:
     return any(loss.high <= TICK or loss.low > WARN or TICK < loss.low <= loss.high <= WARN for _, loss in rows)
 
 
-def _limits(plot: go.Figure) -> None:
-    """Draw up to which loss a text suits a use, and up to which with care."""
+def _limits(plot: go.Figure, *, judged: bool) -> None:
+    """Draw up to which loss a text suits a use, and up to which with care; grey and unnamed where none is judged."""
     for start, end, colour in ((LEFT, TICK, "0,158,115"), (TICK, WARN, "230,159,0")):
+        colour = colour if judged else "138,151,156"
         plot.add_vrect(x0=100 * start, x1=100 * end, fillcolor=f"rgba({colour},0.08)", line_width=0, layer="below")
+    if not judged:
+        return
     for at, words in (
         ((LEFT + TICK) / 2, "suits"),
         ((TICK + WARN) / 2, "with care"),

@@ -15,12 +15,14 @@ import pytest
 
 from engine import figures
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.uses import Use, too_few
 from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
 from engine.figures import palette
+from engine.figures.beside import MOST, lacking, shared
 from engine.figures.board import BoardRun, dominated, placed, separation
 from engine.figures.privacy.membership import add_roc, roc_curves
-from engine.figures.privacy.privacy import stands_out
+from engine.figures.privacy.privacy import SHARES, clearest_first, stands_out
 from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
 from engine.methods import REGISTRY as METHODS
@@ -284,11 +286,11 @@ def test_the_board_draws_what_moves_with_the_number_of_texts_at_one_number() -> 
     side = figures.beside({"A · One": runs["r-1"], "B · Two": runs["r-2"]}, ["js_2gram"])
     values = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
               if trace.marker.symbol != "line-ns-open"}  # fmt: skip
-    assert values == {"A": 0.8, "B": 0.7}
+    assert values == {"Run A": 0.8, "Run B": 0.7}
     assert "at 100 texts" in side.plot.layout.annotations[0].text
     marks = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
              if trace.marker.symbol == "line-ns-open"}  # fmt: skip
-    assert marks == {"A": 0.5, "B": 0.45}
+    assert marks == {"Run A": 0.5, "Run B": 0.45}
 
 
 def test_runs_side_by_side_with_no_number_of_texts_in_common_are_not_to_be_compared() -> None:
@@ -313,7 +315,7 @@ def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
         return {y: x for trace in marks for x, y in zip(trace.x, trace.y, strict=True)}, len(plot.layout.shapes)
 
     assert levels(0.2, 0.2) == ({}, 2)
-    assert levels(0.2, 0.6) == ({"A": 0.2, "B": 0.6}, 0)
+    assert levels(0.2, 0.6) == ({"Run A": 0.2, "Run B": 0.6}, 0)
 
 
 def test_the_board_holds_readable_shares_against_real_records() -> None:
@@ -396,8 +398,8 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "(40.0% against 41.0%)" in first.text
     assert first.text.count("%") == 2, "the two shares that were compared lead, and no other number"
     assert first.brief == (
-        "Real identifiers: a private entity in 40.0% of records against 41.0% by chance (of 512 records on either "
-        "side)."
+        "Real identifiers: 120 of 300 texts (40.0%) hold a private entity of 512 records used, by chance 123 would "
+        "(41.0%)."
     )
 
 
@@ -611,3 +613,109 @@ def test_shares_above_chance_are_drawn_side_by_side_on_one_scale_in_per_cent() -
     assert -shares[0].range[0] == shares[0].range[1] >= 0.31, "whatever was measured is drawn"
     assert [axis.tickformat for axis in shares] == [".0%", ".0%"]
     assert (other.range, other.tickformat) == (None, None), "a likeness is no share"
+
+
+def test_no_leak_is_cut_off_side_by_side_and_what_a_run_lacks_is_named() -> None:
+    names = ["strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "longest_run_excess",
+             "linkage_excess", "detail_inference_excess", "attribute_inference_excess"]  # fmt: skip
+    clear, quiet = [finding(name, "holdout", 0.3) for name in names], [finding(n, "holdout", 0.0) for n in names]
+    runs = {"3 · One": clear, "12 · Two": quiet}
+    assert shared(runs, names) == names
+    assert len(shared({"3 · One": quiet, "12 · Two": quiet}, names)) == MOST
+    assert lacking(runs, names) == ""
+    fewer = {"3 · One": clear[:-1], "12 · Two": [quiet[0], quiet[-1]]}
+    assert shared(fewer, names) == names[:1]
+    said = lacking(fewer, names)
+    title = MEASURES["linkage_excess"].title
+    assert f"“{title}” (not measured in run 12; clearly above chance in run 3)" in said
+    assert f"“{MEASURES[names[-1]].title}”" not in said, "it leaks in no run; five others do"
+    assert said.endswith("and 1 more.")
+
+
+def test_a_run_keeps_its_number_colour_and_shape_beside_others() -> None:
+    methods = {"3 · One": "filter", "12 · Two": "aug-pe"}
+    drawn = figures.beside(dict.fromkeys(methods, PRIVACY), ["pipp_excess"], methods)
+    looks = {trace.y[0]: (trace.marker.color, trace.marker.symbol) for trace in drawn.plot.data}
+    assert looks == {
+        "Run 3": (palette.of_method("filter"), palette.symbol_of("filter")),
+        "Run 12": (palette.of_method("aug-pe"), palette.symbol_of("aug-pe")),
+    }
+    assert "run 3 on 1 and run 12 on 1" in drawn.takeaway
+
+
+def test_words_beside_a_mark_keep_clear_of_the_line_of_real_text() -> None:
+    marks, words = {"a": (0.36, 0.5)}, {"a": "1 · nothing proven"}
+    assert placed(marks, words, (0.4, 1.0)) == {"a": "top right"}
+    assert placed(marks, words, (0.4, 1.0), 0.40) == {"a": "top left"}
+    assert placed(marks, words, (0.4, 1.0), 0.1) == {"a": "top right"}
+
+
+def test_of_too_few_texts_the_chart_of_uses_says_so_and_names_no_verdict() -> None:
+    def at(texts: int) -> list[Finding]:
+        return [replace(one, n=texts) for one in UTILITY]
+
+    few, many = figures.utility_dots(at(28)).plot, figures.utility_dots(at(400)).plot
+    said = {name: [note.text for note in plot.layout.annotations] for name, plot in (("few", few), ("many", many))}
+    assert said["few"] == ["<b>28 texts: too few to judge, at least 50 are needed</b>"]
+    assert said["many"] == ["suits", "with care", "does not suit"]
+    colours = [{shape.fillcolor for shape in plot.layout.shapes} for plot in (few, many)]
+    assert len(colours[0]) == 1, "grey"
+    assert not colours[0] & colours[1]
+    assert figures.utility_dots(at(28)).takeaway.startswith("28 texts: too few to judge")
+    assert "Lost against real text (0% = as real, 100% = as unrelated text)" in many.layout.xaxis.title.text
+
+
+def test_too_few_is_said_only_where_no_use_is_judged_and_one_waits() -> None:
+    wait = Use("Statistics", "unknown", "", "length_distance", 0.1, 28, 50)
+    assert too_few([wait, replace(wait, least=100)]) == "28 texts: too few to judge, at least 50 are needed"
+    assert too_few([wait, replace(wait, mark="cross", size=400)]) == ""
+    assert too_few([replace(wait, size=60)]) == "", "unknown, and not for want of texts"
+    assert too_few([replace(wait, counted="tokens")]) == ""
+
+
+def near_chance(name: str, ours: float, theirs: float, ends: tuple[float, float], n: int = 60) -> list[Finding]:
+    return [
+        replace(finding(name, "train", 0.5, 0.1), n=n, settings={"equal_size_value": ours}),
+        replace(finding(name, "holdout", theirs, 0.1), n=n),
+        replace(finding(f"{name}_excess", "holdout", ours - theirs), low=ends[0], high=ends[1],
+                settings={"reference_records": 140}),
+    ]  # fmt: skip
+
+
+def test_a_short_line_counts_texts_says_of_whose_records_and_why_it_cannot_tell() -> None:
+    direct = near_chance("strict_pipp_direct", 12 / 60, 8 / 60, (-0.1, 0.2))  # so it is not said that none was seen
+    rows = [*near_chance("strict_pipp", 10 / 60, 15 / 60, (-0.18, 0.05)), *direct]
+    assert privacy_verdict(rows)[0].brief == (
+        "Real identifiers: 10 of 60 texts (16.7%) hold a private value of 140 records used, by chance 15 would "
+        "(25.0%); up to 5.0 points above chance not excluded."
+    )
+    part = [*near_chance("strict_pipp", 10.4 / 60, 15 / 60, (-0.18, 0.05)), *direct]  # no whole number of texts
+    assert "17.3% of texts hold a private value of 140 records used, by chance 25.0% would; up to" in (
+        privacy_verdict(part)[0].brief
+    )
+    copies = near_chance("verbatim_8gram", 13 / 60, 5 / 60, (-0.06, 0.326))
+    assert (
+        "13 of 60 texts (21.7%) repeat eight words in a row from 140 records used, by chance 5 would (8.3%); up to"
+        in (privacy_verdict(copies)[1].brief)
+    )
+    flat = near_chance("strict_pipp", 10 / 60, 15 / 60, (0.0, 0.0))  # an interval that says nothing
+    assert "not excluded" not in privacy_verdict(flat)[0].brief
+
+
+def test_a_difference_that_is_clear_by_itself_alone_is_not_made_milder_in_a_short_line() -> None:
+    rows = [*near_chance("strict_pipp", 20 / 60, 15 / 60, (0.005, 0.16)),
+            *near_chance("strict_pipp_direct", 3 / 60, 3 / 60, (-0.1, 0.1)),
+            *near_chance("strict_elp", 3 / 60, 3 / 60, (-0.1, 0.1))]  # fmt: skip
+    said = privacy_verdict(rows)[0]
+    assert said.level == "unsure"
+    assert said.brief.endswith("clear by itself, but not among 3 measures looked at together.")
+
+
+def test_leaks_are_ordered_by_how_clear_they_are() -> None:
+    rows = [*near_chance("strict_pipp", 0.2, 0.25, (-0.15, 0.05)), *near_chance("pipp", 0.5, 0.1, (0.3, 0.5)),
+            *near_chance("strict_pipp_direct", 0.2, 0.1, (-0.05, 0.25))]  # fmt: skip
+    order = clearest_first(rows)
+    assert order[:3] == ["pipp", "strict_pipp_direct", "strict_pipp"]
+    assert set(order) == set(SHARES)
+    drawn = figures.leak_shares(rows, order).plot.layout.yaxis.categoryarray
+    assert [title.removesuffix(" *") for title in drawn] == [MEASURES[name].title for name in order[:3]]

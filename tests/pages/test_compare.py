@@ -19,6 +19,7 @@ from engine.examine.findings.sentence import Sentence
 from engine.examine.measures import MEASURES
 from engine.store.database.schema import runs
 from pages._ui.compare import board as compare_board
+from pages._ui.compare import leave as compare_leave
 from pages._ui.compare import overview as compare_overview
 from pages._ui.compare import table as compare_table
 from pages._ui.examined.table import fewer
@@ -30,7 +31,9 @@ def words(app, *kinds: str) -> str:
 
 
 def test_empty(empty, visit):
-    assert "Nothing loaded yet" in words(visit("compare"), "subheader")
+    app = visit("compare")
+    assert "Nothing loaded yet" in words(app, "subheader")
+    assert not app.radio, "there is nothing yet to view one way or another"
 
 
 def test_one_examined_run_is_not_enough(seeded, visit):
@@ -43,10 +46,10 @@ def test_full(seeded, visit):
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
     assert app.multiselect(key="compare.runs").value == [seeded.other, seeded.run]
     sentence = next(m.value for m in app.markdown if "against" in m.value)
-    assert "B · Write anew, then filter" in sentence
+    assert "1 · Write anew, then filter" in sentence
     table = pd.concat(frame.value for frame in app.dataframe)
-    assert {"A", "B"} <= set(table.columns), "a run's name would be cut in a narrow window"
-    column = "B against A"
+    assert {"Run 1", "Run 2"} <= set(table.columns), "a run's name would be cut in a narrow window"
+    column = "1 against 2"
     copies = table[table["Finding"] == "Records with an eight-word copy (whole training part)"]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
     clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
@@ -85,7 +88,7 @@ def test_another_row_is_shown_in_full_by_choice(seeded, visit):
 def test_context_is_shown_on_request(seeded, visit):
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
     judged = pd.concat(frame.value for frame in app.dataframe)
-    assert all(judged["B against A"] != "")
+    assert all(judged["1 against 2"] != "")
     app.toggle(key="compare.context").set_value(True).run()
     full = pd.concat(frame.value for frame in app.dataframe)
     assert len(full) > len(judged)
@@ -160,8 +163,8 @@ def test_stale_names_every_run_in_view_that_is_and_no_other(seeded, visit, add_r
         examine(workspace, run, groups=("privacy",))
     name_runs(workspace, alder=seeded.run, birch=seeded.other, cedar=fresh, douglas=second)
     said = words(visit("compare"), "warning")
-    assert re.search(r"Made before the review changed: Alder[^.]*\. To compare like with like, make it again", said)
-    assert re.search(r"Examined before the review changed: Birch[^.]*\. Examine it again", said)
+    assert re.search(r"Made before the review changed: 1 · Alder[^.]*\. To compare like with like, make it again", said)
+    assert re.search(r"Examined before the review changed: 2 · Birch[^.]*\. Examine it again", said)
     assert "Cedar" not in said
     for view in ("Side by side", "Table", "Texts"):
         state = {"compare.view": view}
@@ -331,7 +334,10 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     for said in table["Uses"]:
         assert re.fullmatch(r"(\d+ (suited|with care|not suited|not known)(, )?)+", said)
         assert sum(map(int, re.findall(r"\d+", said))) == len(engine.use_table([]))
-    assert "Picking a run" not in words(app, "caption")  # no run here has a proof
+    assert "Picking a run" not in words(app, "caption").replace("picking", "Picking")  # no run here has a proof
+    said = words(app, "markdown")
+    assert ("None of these can leave the team yet" in said) is not ("Can leave the team, as measured:" in said)
+    assert app.selectbox(key="compare.board.privacy").value.endswith("_excess"), "as Privacy's box says it"
     assert app.button(key="compare.put").disabled  # nothing is ticked
 
 
@@ -467,15 +473,113 @@ def test_leaks_are_counted_as_privacy_names_them(seeded, visit):
     workspace = seeded.open()
     chosen = [seeded.other, seeded.run]
     expected = []
-    for letter, run_id in zip("AB", chosen, strict=True):
+    for called, run_id in zip(("2 · Replace what identifies", "1 · Write anew, then filter"), chosen, strict=True):
         found = engine.privacy_verdict(
             workspace.examinations.findings(run_id), workspace.examinations.table(run_id, "attacks"),
             workspace.runs.get(run_id).guarantee.as_dict(),
         )  # fmt: skip
-        expected.append((letter, sum(one.level == "leak" for one in found)))
+        expected.append((called, sum(one.level == "leak" for one in found)))
     assert any(count for _, count in expected)
     app = visit("compare", **{"compare.view": "Side by side", "compare.runs": chosen})
     said = next(m.value for m in app.markdown if "Run by run" in str(m.value))
-    for letter, count in expected:
-        assert f"{letter}: {count or 'no leak'}" in said
+    for called, count in expected:
+        assert f"{called}: {count or 'no leak'}" in said.replace("\\", "")
+    board = next(
+        m.value for m in visit("compare", **{"compare.view": "Board"}).markdown if "Run by run" in str(m.value)
+    )
+    for called, _ in expected:
+        assert f"{called}: " in board.replace("\\", ""), "one number and name in every view"
     assert "**Fewest leaks found:**" in words(visit("compare", **{"compare.view": "Board"}), "markdown")
+
+
+def audience(policy: str | None, wider: str | None, *missing: str) -> engine.Audience:
+    def made(name: str | None):
+        return None if name is None else SimpleNamespace(id=name, title=name.capitalize())
+
+    rules = tuple(SimpleNamespace(title=rule) for rule in missing)
+    return engine.Audience(made(policy), made(wider), rules)  # type: ignore[arg-type]
+
+
+def test_the_board_closes_with_who_can_leave_the_team_by_the_rules_alone():
+    names, titles = {"a": "1 · One", "b": "2 · Two", "c": "3 · Three"}, ["Internal", "Research", "Public"]
+    readers = {
+        "a": audience("exploratory", "internal", "Few names"),
+        "b": audience("exploratory", "internal", "X", "Y"),
+        "c": audience(None, "exploratory", "Z"),
+    }
+    said = compare_leave.sentence(names, readers, [], {}, titles)
+    assert said.startswith(
+        "**None of these can leave the team yet** under Internal, Research or Public. Nearest: 1 · One"
+    )
+    assert "of which 1 rule of “Internal” is not met: “Few names”." in said
+    old = compare_leave.sentence(names, readers, ["a"], {}, titles)
+    assert "Nearest: 2 · Two, of which 2 rules of “Internal” are not met. Out of date, so not ranked: 1 · One." in old
+    every = compare_leave.sentence(names, readers, list(names), {}, titles)
+    assert every.endswith(
+        "Which is nearest is not known: all findings are out of date, and such findings meet no rule."
+    )
+    readers["b"] = audience("research", "public", "X")
+    some = compare_leave.sentence(names, readers, ["c"], {"b": 2, "a": 1}, titles)
+    assert some.startswith("**Can leave the team, as measured:** 2 · Two, with 2 leaks found (Research).")
+    assert "Stays inside: 1 · One. Not known, since out of date: 3 · Three." in some
+    assert "Under no policy: 3 · Three." in compare_leave.sentence(names, readers, [], {}, titles)
+
+
+def test_the_board_opens_with_a_share_above_chance_however_wide_where_it_shows_a_leak():
+    """Privacy's box names the share at equal sizes; of the whole training part there is another, larger one."""
+
+    def run(excess: tuple[float, float, float]) -> list[Finding]:
+        rows = (("strict_pipp_excess", "holdout", (0.0, -0.1, 0.1)), ("verbatim_8gram_excess", "holdout", excess),
+                ("verbatim_8gram", "train", (0.9, 0.8, 1.0)), ("next_word", "train", (0.2, 0.1, 0.3)))  # fmt: skip
+        measures = [(MEASURES[name], name, reference, ends) for name, reference, ends in rows]
+        return [Finding(name, *ends, 50, reference, m.measure, m.direction, m.group)  # type: ignore[arg-type]
+                for m, name, reference, ends in measures]  # fmt: skip
+
+    def page() -> None:
+        import streamlit as st
+
+        from pages._ui.compare import board as compare_board
+
+        compare_board._ask(st.session_state["findings"])
+
+    for excess, first in (((0.42, 0.16, 0.70), "verbatim_8gram_excess"), ((0.1, -0.3, 0.4), "strict_pipp_excess")):
+        app = AppTest.from_function(page, default_timeout=30)
+        app.session_state["findings"] = {"r-1": run(excess), "r-2": run((0.0, -0.06, 0.06))}
+        app.run()
+        assert not app.exception
+        assert app.selectbox(key="compare.board.privacy").value == first
+    assert compare_table.cell("verbatim_8gram_excess", 0.42, 0.16, 0.70).startswith("42.0 pp (16.0 pp")
+    assert compare_table.cell("verbatim_8gram_excess", 0.1, -0.3, 0.4).startswith("cannot be compared")
+
+
+def test_what_stands_below_is_spoken_of_only_where_it_does(seeded, visit):
+    workspace = seeded.open()
+    claim = Guarantee("dp", "Proven.", epsilon=1.0, delta=1e-6, unit="source", adjacency="zero-out", scope="all")
+    with workspace.session.db.write() as connection:
+        connection.execute(
+            runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict(), needs_spans=False)
+        )
+    app = visit("compare")
+    said = words(app, "caption")
+    assert "Only for the policy “Proof alone”" in said
+    assert ("(below)" in said) is any("records choose" in box.label for box in app.expander)
+    assert "(below)" not in said, "one run with a proof leaves nothing to choose among"
+
+
+def test_a_difference_on_the_board_stands_behind_the_two_shares_that_privacy_names():
+    def at(reference: str, value: float, **settings: float) -> Finding:
+        m = MEASURES["verbatim_8gram"]
+        return Finding("verbatim_8gram", value, 0.0, 1.0, 60, reference, m.measure, m.direction, m.group, settings)  # type: ignore[arg-type]
+
+    excess = dataclasses.replace(at("holdout", 13 / 60 - 5 / 60), name="verbatim_8gram_excess", low=-0.06, high=0.33)
+    rows = [at("train", 17 / 60, equal_size_value=13 / 60), at("holdout", 5 / 60), excess]
+    run = SimpleNamespace(title="Filter", method="filter", kept=60)
+    drawn = SimpleNamespace(number=3, promise="nothing proven")
+
+    def said(found: list[Finding]) -> str:
+        row = compare_overview._row(run, drawn, found, None, {"privacy": "verbatim_8gram_excess"}, {})  # type: ignore[arg-type]
+        return str(row[MEASURES["verbatim_8gram_excess"].title])
+
+    assert said(rows) == "21.7% against 8.3% by chance: 13.3 pp (−6.0 pp to 33.0 pp)"
+    other = [*rows[:2], dataclasses.replace(excess, value=0.05)]  # of other values than these shares
+    assert said(other).startswith("5.0 pp")

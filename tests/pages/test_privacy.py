@@ -451,7 +451,7 @@ def test_none_seen_says_what_cannot_be_excluded(whole, excess, seen):
     copies = privacy_verdict(rows)[1]
     assert copies.level == "unsure"
     assert badge(copies) == (LEVELS["unsure"] if seen else NONE_SEEN)
-    limit = f"up to {100 * excess[2]:.1f} pp more cannot be excluded"
+    limit = f"up to {100 * excess[2]:.1f} points more cannot be excluded"
     assert (limit in copies.text) is (limit in copies.brief) is (not seen)
 
 

@@ -115,12 +115,16 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Membership"})
     verdict = "\n".join(verdict_lines(app.container(key="privacy.verdict")))
     assert "**leak**\\] · Membership: 1 of 2 attacks can tell" in verdict.replace("]", "\\]")
-    assert "“Word sequences”" in verdict
+    assert "“The text makes its phrases likely”" in verdict
     table = app.dataframe[0].value.set_index("Attack")
-    assert list(table.index) == ["Word sequences", "Nearest texts", "Style"]
+    assert list(table.index) == ["The text makes its phrases likely", "Nearest texts", "Style"]
+    assert list(table["Name in the field"]) == ["Word sequences", "Nearest texts", "Style"]
+    assert "Name in the field" not in words(app, "markdown"), "what is read first is in plain words"
+    areas = app.get("plotly_chart")[0].proto.spec
+    assert "Word sequences" in areas, "where the pointer rests"
     assert table.loc["Style", "Judgement"].startswith("greyed")
-    assert table.loc["Word sequences", "Judgement"] == "leak"
-    assert table.loc["Word sequences", "Found at 0.1%"] == "not estimable"
+    assert table.loc["The text makes its phrases likely", "Judgement"] == "leak"
+    assert table.loc["The text makes its phrases likely", "Found at 0.1%"] == "not estimable"
     assert "greyed" in words(app, "caption")
     first = visit("privacy", **{"_ui.run": seeded.run})
     assert first.radio(key="privacy.view").value == "Leaks", "nothing is proven, so what leaks comes first"
@@ -185,16 +189,18 @@ def test_people_at_risk(seeded, visit, found):
     assert "**30 records** are flagged by something" in words(app, "markdown")
     assert "the clearest 78 more" in words(app, "markdown")
     table = app.dataframe[0].value
-    assert table.iloc[0]["Flagged by"] == "eight of their words copied, Word sequences and 1 more"
+    assert table.iloc[0]["Flagged by"] == ("eight of their words copied, the text makes its phrases likely and 1 more")
     flags = app.dataframe[1].value.set_index("Attack")
     assert flags.loc["Nearest texts", "Flagged"] == "too few others"
+    assert flags.loc["The text makes its phrases likely", "Name in the field"] == "Word sequences"
 
 
 def test_small_groups_have_no_number(seeded, visit, found):
     save(seeded, found | groups())
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Groups"})
     table = app.dataframe[0].value.set_index("Group")
-    assert list(table.loc["surgery"]) == ["too few", "under 20", "under 20", "under 20"]
+    assert list(table.loc["surgery"]) == ["too few (under 20)", "", "", ""]
+    assert "People or records" in table.columns
     assert table.loc["cardiology", "Area (AUC)"] == "0.710 (0.660 to 0.760)"
     assert "sees more than chance in: cardiology" in words(app, "markdown")
 
@@ -339,3 +345,28 @@ def test_only_attacks_that_can_be_drawn_are_offered(found):
     whole = tables(found, attack("few", "Planted details", 3.0))
     assert next(iter(privacy_chart.titles([SimpleNamespace(**whole)]))) == "few"
     assert privacy_chart.titles([SimpleNamespace(attacks=None, roc=None)]) == {}
+
+
+def test_every_attack_that_is_carried_out_has_a_plain_name():
+    from engine import MEASURES
+    from pages._ui.privacy.attack_names import plainly
+
+    known = [name for name in MEASURES if f"{name}_tpr01" in MEASURES]
+    known += ["blind", "word_probe", "stylometric", "set_membership", "linked_details"]
+    assert len(known) > 20
+    said = [plainly(name, "") for name in known]
+    assert all(said)
+    assert len(set(said)) == len(set(known))
+    assert not any(word in one for one in said for word in ("k =", "N-gram", "perplexity", "(", "Min-K"))
+    assert plainly("neighbours_jaccard_1", "") == "Nearest text shares its words"
+    assert plainly("neighbours_cosine_25", "") == "25 nearest texts are alike in meaning"
+    assert plainly("an attack of later", "Its title") == "Its title"
+
+
+def test_groups_that_are_all_too_small_are_said_once(seeded, visit, found):
+    table = groups()
+    table["groups"].loc[:, ["auc", "low", "high"]] = float("nan")
+    save(seeded, found | table)
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Groups"})
+    assert "Every group is too small" in words(app, "markdown")
+    assert not [frame for frame in app.dataframe if "Group" in frame.value]

@@ -100,7 +100,14 @@ def test_full(seeded, visit):
     assert {"Synthetic text", "Real against real", "Unrelated text", "Good is"} <= set(table[0])
     assert not any(row["Synthetic text"] == "not estimable" for row in table)  # they stand in one sentence
     assert all(any(row[name] for name in ("Synthetic text", "Real against real", "Unrelated text")) for row in table)
-    assert "measures could not be taken" in words(app, "caption")
+    (read,) = [one for one in app.caption if "measures could not be taken" in one.value]
+    assert "Real against real" in read.help
+    assert "Far from real text: clearly more than 35%" in read.help
+    (drawn,) = [one for one in app.markdown if "Left: as good as real text." in (one.help or "")]
+    assert "main measures" in drawn.value, "what the chart does not say stands in its help"
+    (first,) = [one for one in app.caption if one.value.startswith("This is a first look")]
+    assert "loses at most 10%" in first.help
+    assert len(app.caption) <= 4, "no grey paragraph round the chart"
     (head,) = [m.value for m in app.container(key="utility.head").markdown]
     assert headline(uses) in head
     assert any(use.mark == "cross" for use in uses)

@@ -279,8 +279,9 @@ def test_release_leads_with_the_number_that_privacy_leads_with_and_warns_where_t
     ]  # fmt: skip
     found, verdict = line("exploratory", "identifiers-measured", rows)
     brief = privacy_verdict(rows)[0].brief
-    assert "a private value in 14.0% of records against 16.0% by chance (of equally many records on either" in brief
-    assert "Measured: a private value in 14.0% of records against 16.0% by chance. " in found.sentence
+    said = "14 of 100 texts (14.0%) hold a private value of equally many records used, by chance 16 would (16.0%)"
+    assert f"Real identifiers: {said}" in brief
+    assert f"Measured: {said}. " in found.sentence
     assert found.sentence.endswith("This policy sets no limit.")
     assert "50.0%" not in found.sentence, "two numbers, and no third one"
     assert (found.value, found.passed, verdict.passed) == (0.5, True, True)

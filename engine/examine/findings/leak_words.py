@@ -56,6 +56,12 @@ BRIEFLY = {  # what a share counts, before it in a short line
     "canary_echo": "word for word", "linkage": "one person pointed to by", "detail_inference": "a detail guessed for",
     "attribute_inference": "the label guessed for",
 }  # fmt: skip
+TEXTS_THAT = {  # of shares of the synthetic texts: what these do, with whose records behind it
+    "strict_pipp": "hold a private value", "strict_pipp_direct": "hold a direct identifier",
+    "strict_alone": "hold what one person alone has", "pipp": "hold a private entity",
+    "pipp_direct": "hold a direct identifier", "verbatim_8gram": "repeat eight words in a row",
+    "near_copies_08": "nearly repeat one",
+}  # fmt: skip
 CLOSENESS = (
     (NEAREST, "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
      "{ours} on average, the nearest of as many that nobody used at {theirs}"),

@@ -7,14 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engine.examine.findings.briefly import compared, points, records, shared
 from engine.examine.findings.findings import Finding, Reference
-from engine.examine.findings.leak_words import (
-    ALL_BRIEFLY,
-    ALL_COPIES,
-    BRIEFLY,
-    IDENTIFIERS,
-    SAYS,
-)
+from engine.examine.findings.leak_words import ALL_BRIEFLY, ALL_COPIES, IDENTIFIERS, SAYS
 from engine.examine.findings.levels import (
     COPIES,
     NEAREST,
@@ -43,7 +38,8 @@ def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, s
     clear = [name for name in levels if levels[name] == "leak" and clear_among(findings, name, len(measured))]
     name, words = next((pair for pair in measured if pair[0] in clear), _spoken_of(measured, levels))
     level, says = levels[name], SAYS[levels[name]]
-    if level == "leak" and name not in clear:
+    demoted = len(measured) if level == "leak" and name not in clear else 0
+    if demoted:
         level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
     if level == "leak" and name == NEAREST and _small(findings):
         level, says = "slight", SAYS["slight"]
@@ -58,11 +54,10 @@ def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, s
     equal = train.settings.get("equal_size_value")
     both = words.format(
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
-        size=_records(findings, name, holdout),
+        size=records(findings, name, holdout),
     )  # fmt: skip
-    brief = f"{title}: {_shared(name, train.value if equal is None else equal)} against "
-    brief += f"{show(name, holdout.value)} by chance{_base(findings, name, train, holdout)}"
-    brief += f"{'; ' + _not_excluded(findings, name) if nothing else ''}."
+    why = _not_excluded(findings, name) if nothing else "" if level != "unsure" else _why(findings, name, demoted)
+    brief = f"{title}: {compared(findings, name, train, holdout)}{f'; {why}' if why else ''}."
     real = find(findings, name, "baseline")
     if real is not None and rests_on_all(findings, name):
         said = ALL_COPIES[name].format(ours=show(name, train.value), theirs=show(name, real.value))
@@ -80,7 +75,7 @@ def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, s
         said = (
             f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
         )
-        brief = f"{title}: {_shared(name, train.value)}; how much of it is chance cannot be told."
+        brief = f"{title}: {shared(name, train.value)}; how much of it is chance cannot be told."
         return Sentence(f"{title}: {said}.", level, name, more.strip(), brief)
     if lead:
         further = (f"{both[0].upper()}{both[1:]}.", _difference(findings, name), *whole)
@@ -122,26 +117,21 @@ def _not_excluded(findings: Sequence[Finding], name: str) -> str:
     excess = find(findings, f"{name}_excess", "holdout")
     if excess is None or excess.high is None:
         return ""
-    return f"up to {show(excess.name, excess.high)} more cannot be excluded with so few records"
+    return f"up to {points(excess, excess.high)} more cannot be excluded with so few records"
 
 
-def _shared(name: str, value: float) -> str:
-    """Return a share with what it counts and what it is of in few words; what is no share by itself."""
-    if name == NEAREST:
-        return f"the nearest record lies at {show(name, value)}, where 1 is the same text,"
-    if name not in BRIEFLY:
-        return show(name, value)
-    of = {"strict_elp": "their values", "canary_echo": "the canaries"}.get(name, "records")
-    return f"{BRIEFLY[name]} {show(name, value)} of {of}"
+def _why(findings: Sequence[Finding], name: str, demoted: int) -> str:
+    """Return why nothing can be told: what the interval leaves open, or how many measures were looked at together.
 
-
-def _base(findings: Sequence[Finding], name: str, train: Finding, holdout: Finding) -> str:
-    """Return of which records the two shares of a short line are, in brackets; empty where no base belongs to them."""
-    if name == ONE_PERSON:
-        return " (of all that was used)"
-    if train.settings.get("equal_size_value") is None:
+    Args:
+        demoted: the number of measures beside which a difference that is clear by itself is not; 0 where it is not.
+    """
+    if demoted:
+        return f"clear by itself, but not among {demoted} measures looked at together"
+    excess = find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.low is None or excess.high is None or not excess.low < excess.high > 0:
         return ""
-    return f" (of {_records(findings, name, holdout)} records on either side)"
+    return f"up to {points(excess, excess.high)} above chance not excluded"
 
 
 def _small(findings: Sequence[Finding]) -> bool:
@@ -209,13 +199,3 @@ def _difference(findings: Sequence[Finding], name: str) -> str:
         return ""
     ends = f" (95% interval {show(excess.name, excess.low)} to {show(excess.name, excess.high)})"
     return f"Difference: {show(excess.name, excess.value)}{ends if excess.low < excess.high else ''}."
-
-
-def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
-    """Return how many records of each part were compared."""
-    parent = name.removesuffix("_direct")
-    for found in (find(findings, f"{parent}_excess", "holdout"), holdout):
-        size = None if found is None else found.settings.get("reference_records")
-        if size:
-            return f"{int(size):,}"
-    return "equally many"

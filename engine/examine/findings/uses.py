@@ -37,6 +37,7 @@ __all__ = [
     "clearly_lost",
     "headline",
     "lost",
+    "too_few",
     "unreadable",
     "use_table",
 ]
@@ -70,6 +71,11 @@ class Use:
     size: int | None = None
     least: int = 0
     counted: str = "texts"
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is not judged for want of texts alone."""
+        return self.mark == "unknown" and self.counted == "texts" and bool(self.size) and (self.size or 0) < self.least
 
 
 @dataclass(frozen=True)
@@ -185,6 +191,18 @@ def headline(uses: Sequence[Use]) -> str:
     else:
         said = f"Suits none of {every} uses" + (f" without care, {care}" if care else "")
     return f"{said}{'; ' + _counted(counts['unknown']) + ' not known' if counts['unknown'] else ''}."
+
+
+def too_few(uses: Sequence[Use]) -> str:
+    """Return in a few words how many texts there are and how many a judgement needs, where no use could be judged.
+
+    Empty where a use is judged, and where none waits for texts.
+    """
+    waiting = [use for use in uses if use.waits]
+    if not waiting or any(use.mark != "unknown" for use in uses):
+        return ""
+    size, least = min(use.size or 0 for use in waiting), min(use.least for use in waiting)
+    return f"{size:,} texts: too few to judge, at least {least:,} are needed"
 
 
 def _counted(number: int) -> str:

@@ -202,7 +202,11 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
 
 
 def areas(attacks: pd.DataFrame) -> Figure:
-    """Return every attack's area under the curve with its interval, the clearest on top; the blind baseline apart."""
+    """Return every attack's area under the curve with its interval, the clearest on top; the blind baseline apart.
+
+    Args:
+        attacks: the examination's table; a column `technical`, where there is one, stands beside a title in the hover.
+    """
     looks = judge(attacks)
     raw = attacks.set_index("attack")
     plot = go.Figure()
@@ -241,9 +245,12 @@ def areas(attacks: pd.DataFrame) -> Figure:
 
 def _dots(plot: go.Figure, titles: Sequence[str], rows: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
     value = rows["auc"].astype(float)
+    named = rows.get("technical", pd.Series(list(titles)))
+    fields = [f"<br>{field}" if field != title else "" for field, title in zip(named, titles, strict=True)]
     plot.add_scatter(
-        x=value, y=list(titles), mode="markers", name=name, marker={"color": colour, "symbol": symbol, "size": 10},
+        x=value, y=list(titles), customdata=fields, mode="markers", name=name,
+        marker={"color": colour, "symbol": symbol, "size": 10},
         error_x={"type": "data", "symmetric": False, "array": (rows["high"].astype(float) - value).fillna(0),
                  "arrayminus": (value - rows["low"].astype(float)).fillna(0), "thickness": 1.5, "color": palette.GREY},
-        hovertemplate="%{y}: %{x:.3f}<extra>" + name + "</extra>",
+        hovertemplate="%{y}: %{x:.3f}%{customdata}<extra>" + name + "</extra>",
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -95,6 +96,22 @@ def leak_shares(findings: Sequence[Finding], names: Sequence[str] = SHARES, *, w
         )
     caveat = caveat.strip()
     return Figure(plot, takeaway, caveat, f"Dots of {len(measured)} leakage measures, a row each. {takeaway}")
+
+
+def clearest_first(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> list[str]:
+    """Return the measures of a run, those first that are furthest above chance beside the width of their interval.
+
+    What stands out by another way (copies held against all that was used) comes before all; what has no difference to
+    chance comes last.
+    """
+
+    def clear(name: str) -> tuple[bool, float]:
+        excess = pick(findings, f"{name}_excess", "holdout")
+        if excess is None or excess.low is None or not excess.value > excess.low:
+            return stands_out(findings, name), -math.inf
+        return stands_out(findings, name), excess.value / (excess.value - excess.low)
+
+    return sorted(names, key=clear, reverse=True)
 
 
 def _belongs(side: str, *, equal: bool, by_all: bool) -> bool:

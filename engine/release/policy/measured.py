@@ -123,7 +123,9 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
     lead = leading(findings, rule.finding, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
     first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
     if lead is not None and lead.brief and lead.level != "unknown":
-        outcome = f"Measured: {lead.brief.partition(': ')[2].partition(' (')[0].rstrip('.')}. {_judged(lead)}"
+        measured = lead.brief.partition(": ")[2].partition("; ")[0] if lead.level == "unsure" else (
+            lead.brief.partition(": ")[2])  # fmt: skip
+        outcome = f"Measured: {measured.rstrip('.')}. {_judged(lead)}"
         line = _line(rule, value, True, outcome)
         high = rule.high_from is not None and value >= rule.high_from
         return replace(line, high=high and _above(lead, findings))

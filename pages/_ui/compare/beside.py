@@ -34,17 +34,19 @@ def draw(
     findings: Mapping[str, Sequence[Finding]],
 ) -> None:
     """Draw what matters first for all runs, then one figure a run with the axes of all."""
-    from engine.figures.beside import PRIVACY, UTILITY, beside, shared
+    from engine.figures.beside import PRIVACY, UTILITY, beside, lacking, shared
 
     called = {names[run]: findings[run] for run in runs}
+    methods = {names[run]: one.method for run, one in runs.items()}
     titles = ("Privacy", "Use")
-    drawn_first = [beside(called, shared(called, known)) for known in (PRIVACY, UTILITY)]
+    drawn_first = [beside(called, shared(called, known), methods) for known in (PRIVACY, UTILITY)]
     for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):
         column.subheader(title, anchor=False)
         column.markdown(plain(first.takeaway))
     for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):  # both begin at one height
         column.plotly_chart(first.plot, key=f"compare.beside.{title}", alt=first.alt, config={"displayModeBar": False})
-    for caveat in dict.fromkeys(first.caveat for first in drawn_first):
+    without = [said for known in (PRIVACY, UTILITY) if (said := lacking(called, known))]
+    for caveat in dict.fromkeys([*without, *(first.caveat for first in drawn_first)]):
         st.caption(plain(caveat))
     st.subheader("Any figure, on equal axes", anchor=False)
     which = st.selectbox(

@@ -10,7 +10,7 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, Finding, stands_out, too_wide
-from pages._ui.compare import overview
+from pages._ui.compare import choice, leave, overview
 from pages._ui.current import choose_run
 from pages._ui.navigation import go
 from pages._ui.texts import GUARANTEES, count_of, method_name, number, plain, run_title, when
@@ -24,17 +24,19 @@ WHOLE = 400  # pixels in which the name of a finding is read whole
 AGAINST = ("none", "train", "holdout")
 # What the board opens with: the first one that enough runs have, and that tells something of each of them. Of use,
 # these stand only where no headline measure tells two runs apart.
-PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
+PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess")
+OF_ALL = "verbatim_8gram"  # of the whole training part: no figure of Privacy's box, so only where no other is there
 UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
     "Only for the policy “Proof alone”: picking a run by these numbers is a choice that private records took part in, "
-    "and its proof then holds only as before it was picked. To keep the whole proof, leave that run unexamined, decide "
-    "by its own text, or let the records choose for a part of the budget (below)."
+    "and its proof then holds only as before it was picked. To keep the whole proof, leave that run unexamined"
 )
+BELOW = ", decide by its own text, or let the records choose for a part of the budget (below)."
+ALONE = " and decide by its own text."
 
 
-def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> None:
-    """Draw the board of all examined runs, the picked run, and the table to tick runs in."""
+def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], numbers: Mapping[str, BoardRun]) -> None:
+    """Draw the board of all examined runs, the picked run, and the table to tick runs in; `numbers` as `numbered`."""
     from engine.figures.board import board, compared
 
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in runs}
@@ -42,11 +44,10 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
-    numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
-    called_by = {run_id: f"{one.number} · {one.title}" for run_id, one in numbers.items()}
-    overview.draw_leaks(called_by, runs, findings, attacks)
+    names = called_by(runs, numbers)
+    leaks = overview.draw_leaks(names, runs, findings, attacks)
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
@@ -58,13 +59,22 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if left_out:
         st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "
                    "not drawn; the table below holds all.")  # fmt: skip
+    if readers := overview.asked(workspace, runs):
+        old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
+        st.markdown(leave.sentence(names, readers, old, leaks, _out_of_the_team(workspace)))
     picked = picked_run(event)
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
     equal, cut = compared(findings, chosen["privacy"], chosen["utility"])
-    overview.draw(workspace, runs, numbers, findings, chosen, equal, cut, attacks)
+    overview.draw(runs, numbers, findings, chosen, equal, cut, attacks, readers)
     if any(run.guarantee.kind == "dp" and run.guarantee.epsilon for run in runs.values()):
-        st.caption(SELECTION)
+        st.caption(SELECTION + (BELOW if choice.offered(workspace) else ALONE))
+
+
+def _out_of_the_team(workspace: engine.Workspace) -> list[str]:
+    """Return the titles of the policies that `engine.Audience` knows and that lead out of the team."""
+    known = {policy.id: policy.title for policy in workspace.releases.policies()}
+    return [known[name] for name in reversed(engine.WIDEST_FIRST) if name in known and name != leave.INSIDE]
 
 
 def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSummary]) -> dict[str, BoardRun]:
@@ -76,6 +86,11 @@ def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSu
         run_id: BoardRun(place[run_id], method_name(run), run.method, promise(run.guarantee), untouched(run.guarantee))
         for run_id, run in runs.items()
     }
+
+
+def called_by(runs: Mapping[str, engine.RunSummary], numbers: Mapping[str, BoardRun]) -> dict[str, str]:
+    """Return what runs are called in sentences of every view: the number of their mark on the board, and their name."""
+    return {run_id: f"{numbers[run_id].number} · {run_title(run)}" for run_id, run in runs.items()}
 
 
 def promise(guarantee: engine.Guarantee) -> str:
@@ -117,8 +132,10 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     row = st.grid(2, min_column_width=WHOLE)
     for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
         known = [name for name in preferred if name in choices[group]]
+        if group == "privacy" and not known and OF_ALL in choices[group]:
+            known = [OF_ALL]
         told = [name for name in known if _told(findings, name)]
-        first = max(told, key=partial(_leaking, findings), default=[*known, choices[group][0]][0])
+        first = max(told or known, key=partial(_leaking, findings), default=choices[group][0])
         if group == "utility":
             first = clearest(findings, chosen["privacy"], choices[group], first)
         key = f"compare.board.{group}"
@@ -152,9 +169,9 @@ def clearest(findings: Mapping[str, Sequence[Finding]], privacy: str, names: Seq
 
 
 def _told(findings: Mapping[str, Sequence[Finding]], name: str) -> bool:
-    """Return whether no run's interval of a finding is so wide that it compares nothing."""
+    """Return whether no run's interval of a finding is so wide that it compares nothing; one above 0 shows a leak."""
     rows = [f for found in findings.values() for f in found if f.name == name and f.reference in AGAINST]
-    return not any(too_wide(f.name, f.low, f.high) for f in rows)
+    return not any(too_wide(f.name, f.low, f.high) and not (f.low is not None and f.low > 0) for f in rows)
 
 
 def _card(run: engine.RunSummary, drawn: BoardRun) -> None:

@@ -28,6 +28,12 @@ NOT_EXAMINED = (
 )
 
 
+def offered(workspace: engine.Workspace) -> bool:
+    """Return whether there are two runs to choose among, so that `draw` draws the offer."""
+    corpus = current_corpus(workspace)
+    return corpus is not None and len(workspace.plan.choosable(corpus.id)[0]) >= LEAST
+
+
 def draw(workspace: engine.Workspace) -> None:
     """Draw the offer, folded; nothing where there are not two runs to choose among."""
     corpus = current_corpus(workspace)

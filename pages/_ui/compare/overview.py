@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, use_table
+from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, show_measure, use_table
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.figures.board import BoardRun
 
 MOST = 4
+NUMBER = 105  # pixels of a number with its interval
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
 FEW = "too few to tell"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
@@ -30,7 +31,6 @@ COUNTED = ("leak", "slight", "unsure", "chance")
 
 
 def draw(
-    workspace: engine.Workspace,
     runs: Mapping[str, engine.RunSummary],
     drawn: Mapping[str, BoardRun],
     findings: Mapping[str, Sequence[Finding]],
@@ -38,13 +38,14 @@ def draw(
     equal: Mapping[str, Sequence[Finding]],
     cut: Mapping[str, int],
     attacks: Mapping[str, pd.DataFrame | None],
+    readers: Mapping[str, engine.Audience],
 ) -> None:
     """Draw the runs, newest first; two to four ticked ones can be put side by side.
 
     Args:
         chosen: group -> the finding that the board holds runs against each other by. equal: what was found of the
             runs on the board, those at one number of texts, as it draws them. cut: which number, where it is not each
-            run's own. attacks: each run's table of attacks.
+            run's own. attacks: each run's table of attacks. readers: to whom each run's text may go, as `asked`.
     """
     from engine.figures.board import called
 
@@ -55,15 +56,16 @@ def draw(
         | {"Leaks": leaks(findings[one], attacks.get(one))}
         for one in order
     ]
-    if len(order) <= ASKED:
+    if readers:
         rows = [
-            {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(workspace, runs[one])} | row
+            {"Run": row["Run"], "Method": row["Method"], COULD: policy_met(readers[one], runs[one])} | row
             for one, row in zip(order, rows, strict=True)
         ]
     frame = pd.DataFrame(rows)
+    numbers = {MEASURES[name].title: NUMBER for name in chosen.values()}
     event = st.dataframe(
         frame, hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
-        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100}),
+        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100, **numbers}),
         alt="Every examined run with its promise, leaks and use",
         column_config={
             "Run": st.column_config.NumberColumn(width=40),
@@ -82,7 +84,7 @@ def draw(
                 "in so few records that a leak is not excluded",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
-                group.capitalize(), width=95, alignment="right",
+                group.capitalize(), width=NUMBER, alignment="right",
                 help=f"{titles[name]}{_at(name, cut)}: {MEASURES[name].measure}",
             ) for group, name in chosen.items()},
         },
@@ -127,6 +129,8 @@ def _row(
             (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
         )
         said = "not measured" if found is None else cell(name, found.value, *ends)
+        if found is not None:
+            said = f"{_two_shares(findings, found)}{said}"
         texts = None if found is None else found.settings.get("texts_a_side")
         if equal is None and name in cut and texts:  # not on the board, so of all its texts
             said += f", of {int(texts):,} texts"
@@ -134,11 +138,30 @@ def _row(
     return shown
 
 
-def policy_met(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+def asked(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> dict[str, engine.Audience]:
+    """Return to whom each run's text may go by what was measured; nothing where there are too many runs to ask."""
+    return {run: workspace.releases.audience(run) for run in runs} if len(runs) <= ASKED else {}
+
+
+def _two_shares(findings: Sequence[Finding], excess: Finding) -> str:
+    """Return the two shares that a difference is of, as Privacy says them, before it; empty where they are not known.
+
+    They are named only where they give the difference, which is sometimes taken of values that few people share.
+    """
+    name = excess.name.removesuffix("_excess")
+    sides = {f.reference: f for f in findings if f.name == name and f.reference in ("train", "holdout")}
+    if name == excess.name or len(sides) < 2:
+        return ""
+    equal = sides["train"].settings.get("equal_size_value")
+    if equal is None or abs(float(equal) - sides["holdout"].value - excess.value) > 1e-6:
+        return ""
+    return f"{show_measure(name, float(equal))} against {show_measure(name, sides['holdout'].value)} by chance: "
+
+
+def policy_met(found: engine.Audience, run: engine.RunSummary) -> str:
     """Return the title of the widest policy that what was measured meets, or why there is none."""
-    widest = workspace.releases.audience(run.id).policy
-    if widest is not None:
-        return widest.title
+    if found.policy is not None:
+        return found.policy.title
     return OUT_OF_DATE if run.stale or run.examination_stale else NONE
 
 
@@ -151,11 +174,14 @@ def uses(findings: Sequence[Finding]) -> str:
 def draw_leaks(
     names: Mapping[str, str], runs: Mapping[str, engine.RunSummary], findings: Mapping[str, Sequence[Finding]],
     attacks: Mapping[str, pd.DataFrame | None],
-) -> None:  # fmt: skip
+) -> dict[str, int]:  # fmt: skip
     """Say what the sentences of Privacy call a leak, and how many uses a text suits, run by run.
 
     Args:
         names: run id -> how it is called here. attacks: each run's table of attacks.
+
+    Returns:
+        How many leaks there are, run by run.
     """
     judged = {
         run_id: privacy_verdict(findings[run_id], attacks.get(run_id), runs[run_id].guarantee.as_dict())
@@ -165,14 +191,16 @@ def draw_leaks(
     for line in (fewest_leaks(names, judged, uses_of), most_uses(names, uses_of)):
         lead, rest = line.split(": ", 1)
         st.markdown(f"**{lead}:** {plain(rest)}")
-    said = []
+    said, counts = [], {}
     for run_id, name in names.items():
         found = judged[run_id]
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
+        counts[run_id] = len(titles)
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
         leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "no leak seen"
         said.append(f"{name}: {leaked}. {headline(uses_of[run_id])}")
     st.markdown("Run by run:\n" + "\n".join(f"- {plain(one)}" for one in said))
+    return counts
 
 
 def fewest_leaks(
@@ -197,7 +225,7 @@ def fewest_leaks(
     unsure = max(count(run, "unsure") for run in best)
     if unsure:
         found.append(f"{unsure} cannot be told" if len(best) == 1 else f"up to {unsure} cannot be told")
-    said = f"Fewest leaks found: {_listed([names[run] for run in best])} ({', '.join(found)})"
+    said = f"Fewest leaks found: {listed([names[run] for run in best])} ({', '.join(found)})"
     marks = {use.mark for run in best for use in uses_of[run]}
     if not marks & {"tick", "warning"}:
         it = "it suits" if len(best) == 1 else "they suit"
@@ -216,7 +244,7 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) ->
     if any(most):
         best = [names[run] for run in names if suited[run] == most]
         counts = [f"{n} {SUITED[mark]}" for n, mark in zip(most, ("tick", "warning"), strict=True) if n]
-        return f"Most uses: {_listed(best)} ({', '.join(counts)})."
+        return f"Most uses: {listed(best)} ({', '.join(counts)})."
     open_ = [use for run in names for use in uses_of[run] if use.mark == "unknown"]
     if not open_:
         return "Most uses: no run suits any."
@@ -228,8 +256,9 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) ->
     return f"Most uses: not yet known. {few}"
 
 
-def _listed(called: Sequence[str]) -> str:
-    return " and ".join(called) if len(called) < 3 else f"{', '.join(called[:-1])} and {called[-1]}"
+def listed(called: Sequence[str], word: str = "and") -> str:
+    """Return names as a list in a sentence."""
+    return f" {word} ".join(called) if len(called) < 3 else f"{', '.join(called[:-1])} {word} {called[-1]}"
 
 
 def leaks(findings: Sequence[Finding], attacks: pd.DataFrame | None = None) -> str:

@@ -27,9 +27,19 @@ SEEN = 13  # rows that are seen at once of those that tell runs apart
 FINDING, NARROW = 410, 265  # pixels of a finding's name: whole in one line, and where four runs stand beside it
 
 
-def letters(run_ids: Sequence[str]) -> dict[str, str]:
-    """Return A, B, C, D for the runs in the order they were chosen."""
-    return dict(zip(run_ids, "ABCD", strict=False))
+def short(name: str) -> str:
+    """Return the number that a run's name begins with, as it stands on the board."""
+    return name.split(" · ", 1)[0]
+
+
+def head(name: str) -> str:
+    """Return the heading of a run's column."""
+    return f"Run {short(name)}"
+
+
+def against(name: str, first: str) -> str:
+    """Return the heading of the column in which a run is held against the first."""
+    return f"{short(name)} against {short(first)}"
 
 
 def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
@@ -134,29 +144,28 @@ def _apart(found: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
         return
     found = found.iloc[sorted(range(len(found)), key=lambda at: _place(str(found["name"].iloc[at])))]
     frame = pd.DataFrame(_cells(found, names))
-    short = frame.copy()
+    line = frame.copy()
     first, *others = names
-    letter = names[first][0]
-    against = [f"{names[run][0]} against {letter}" for run in others]
+    held = [against(names[run], names[first]) for run in others]
     for run, name in names.items():
-        short[name[0]] = [brief(row["name"], row[f"{run} value"]) for _, row in found.iterrows()]
-    for column in against:
-        short[column] = short[column].str.split(",").str[0]  # at how many texts is told below
+        line[head(name)] = [brief(row["name"], row[f"{run} value"]) for _, row in found.iterrows()]
+    for column in held:
+        line[column] = line[column].str.split(",").str[0]  # at how many texts is told below
     for long, less in SHORTER.items():
-        short["Finding"] = short["Finding"].str.replace(long, less)
+        line["Finding"] = line["Finding"].str.replace(long, less)
     st.markdown(f"**{count_of(len(found), 'measure')} that {'tells' if len(found) == 1 else 'tell'} them apart**: "
                 + ", ".join(outcomes(found, names)) + ".")  # fmt: skip
     ids = [f"{name} {reference}" for name, reference in zip(found["name"], found["reference"], strict=True)]
     at = rows.chosen(
-        short, key=f"compare.apart.{group}", ids=ids, wraps=("Finding",),
+        line, key=f"compare.apart.{group}", ids=ids, wraps=("Finding",),
         widths={"Finding": FINDING if len(names) < 4 else NARROW,
-                **{name[0]: 72 for name in names.values()}, **dict.fromkeys(against, 120)},
-        right=[name[0] for name in names.values()], most=SEEN,
+                **{head(name): 72 for name in names.values()}, **dict.fromkeys(held, 120)},
+        right=[head(name) for name in names.values()], most=SEEN,
         alt=f"{group.capitalize()}: what tells the chosen runs apart; a row is shown in full below",
     )  # fmt: skip
     measure = MEASURES.get(str(found["name"].iloc[at]))
-    told = {name: f"{frame[name[0]].iloc[at]}" for name in names.values()}
-    for column in against:
+    told = {name: f"{frame[head(name)].iloc[at]}" for name in names.values()}
+    for column in held:
         told[column] = ", ".join(part for part in (frame[column].iloc[at], frame[f"{column}: chance"].iloc[at]) if part)
     rows.in_full(
         {"Measured": "" if measure is None else measure.measure, **told,
@@ -180,7 +189,7 @@ def outcomes(found: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     for run, name in list(names.items())[1:]:
         here = found[f"{run} against first"].tolist()
         said += [
-            f":{colour}[{name[0]} {OUTCOMES[outcome].split()[0]} {here.count(outcome)} {outcome}]"
+            f":{colour}[run {short(name)} {OUTCOMES[outcome].split()[0]} {here.count(outcome)} {outcome}]"
             for outcome, colour in (("better", "green"), ("worse", "red"))
             if outcome in here
         ]
@@ -196,11 +205,11 @@ def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
     }
     first, *others = names
     for name in names.values():
-        config[name[0]] = st.column_config.TextColumn(
+        config[head(name)] = st.column_config.TextColumn(
             alignment="right", width=95, help=f"{name}: value, and its 95% interval in brackets"
         )
     for run in others:
-        column = f"{names[run][0]} against {names[first][0]}"
+        column = against(names[run], names[first])
         config[column] = st.column_config.TextColumn(
             width=90,
             help="Where a measure moves with the number of texts and one run has clearly more of them, both are held "
@@ -223,18 +232,18 @@ def _frame(found: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
 
 
 def _cells(found: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return what stands in the cells of rows, by column; a run's column is called by its letter."""
+    """Return what stands in the cells of rows, by column; a run's column is called by its number."""
     shown: dict[str, list[str]] = {
         "Finding": found["title"].tolist(),
         "Held against": [REFERENCES.get(ref, ref) for ref in found["reference"]],
         "Good is": found["direction"].tolist(),
     }
     for run, name in names.items():
-        shown[name[0]] = [
+        shown[head(name)] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in found.iterrows()
         ]
         if f"{run} against first" in found:
-            column = f"{name[0]} against {next(iter(names.values()))[0]}"
+            column = against(name, next(iter(names.values())))
             fewer = found[f"{run} texts"].to_numpy()
             shown[column] = [
                 outcome(word, int(texts)) for word, texts in zip(found[f"{run} against first"], fewer, strict=True)
@@ -250,7 +259,7 @@ def cell(name: str, value: float, low: float, high: float) -> str:
         return "–"
     if low != low or high != high:
         return show_measure(name, value)
-    if too_wide(name, low, high):
+    if too_wide(name, low, high) and low <= 0:  # however wide, one above 0 says that more leaks than by chance
         return f"cannot be compared ({show_measure(name, low)} to {show_measure(name, high)})"
     return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
 

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from engine.figures.base import Figure
 
 
-def draw(figure: Figure, *, key: str, limits: str = "") -> None:
-    """Draw takeaway, plot and caveat; `limits` is added to the caveat."""
-    st.markdown(plain(figure.takeaway))
+def draw(figure: Figure, *, key: str, limits: str = "", folded: bool = False) -> None:
+    """Draw takeaway, plot and caveat; `limits` is added to the caveat, which `folded` puts into the takeaway's help."""
+    caveat = plain(f"{figure.caveat} {limits}".strip())
+    st.markdown(plain(figure.takeaway), help=caveat if folded else None)
     st.plotly_chart(figure.plot, key=key, alt=figure.alt, config={"displayModeBar": False})
-    st.caption(plain(f"{figure.caveat} {limits}"))
+    if not folded:
+        st.caption(caveat)

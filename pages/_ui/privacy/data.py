@@ -13,6 +13,7 @@ import pandas as pd
 
 import engine
 from engine import Finding
+from pages._ui.privacy import attack_names
 from pages._ui.privacy import studies as privacy_studies
 from pages._ui.texts import run_title
 
@@ -29,7 +30,8 @@ ROC = ["attack", "fpr", "tpr", "tpr_low", "tpr_high"]
 class Examined:
     """One run as the page draws it.
 
-    `attacks` and `roc` are None where the examination is older than membership attacks. `claim` is None where nothing
+    `attacks` and `roc` are None where the examination is older than membership attacks; titles of attacks are plain
+    words, as `attack_names` says. `claim` is None where nothing
     is proven, or while its curve is computed (`pending`). `audit` is of the newest canary audit of the method.
     `units`, `unit_flags` and `groups` are tables of the examination: names of units and groups, counts, never text.
     """
@@ -60,6 +62,7 @@ def _load(workspace: engine.Workspace, run: engine.RunSummary, letter: str) -> E
     if attacks is not None:
         attacks = attacks.reindex(columns=ATTACKS)
         attacks["greyed"] = attacks["greyed"].map(lambda value: value is True or value == 1).astype(bool)
+        attacks = attack_names.named(attacks)
     if attacks is not None and roc is None:
         roc = pd.DataFrame(columns=ROC)
     claim, pending = _claim(workspace, run)

@@ -16,6 +16,7 @@ from pages._ui.texts import plain
 if TYPE_CHECKING:
     from engine.figures.base import Figure
 
+WHO = "People or records"
 OLD = "Groups were not measured in this examination: examine the run again."
 
 
@@ -46,7 +47,7 @@ def draw(sides: Sequence[Examined]) -> None:
     else:
         st.markdown("Every group is too small for a number of its own: fewer than 20 people or records on one side.")
     for side, table in zip(sides, tables, strict=True):
-        if table is None:
+        if table is None or not _has_numbers(table, by, attack):
             continue
         if len(sides) > 1:
             st.markdown(f"**{plain(side.name)}**")
@@ -88,16 +89,16 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     area = [f"{a:.3f} ({low:.3f} to {high:.3f})" for a, low, high in zip(table["auc"], table["low"], table["high"],
                                                                         strict=True)]  # fmt: skip
     counts = {name: [f"{int(n):,}" for n in table[column]] for name, column in
-              (("Members", "members"), ("Others", "others"), ("Units", "units"))}  # fmt: skip
+              (("Members", "members"), ("Others", "others"), (WHO, "units"))}  # fmt: skip
     shown = pd.DataFrame({"Group": table["group"].to_numpy(), "Area (AUC)": area, **counts})
-    shown.loc[small.to_numpy(), "Area (AUC)"] = "too few"
-    shown.loc[small.to_numpy(), list(counts)] = "under 20"
+    shown.loc[small.to_numpy(), "Area (AUC)"] = "too few (under 20)"
+    shown.loc[small.to_numpy(), list(counts)] = ""
     return shown
 
 
 def _table(table: pd.DataFrame, run_id: str) -> None:
     config: dict[str, Any] = {
-        name: st.column_config.TextColumn(alignment="right") for name in ("Area (AUC)", "Members", "Others", "Units")
+        name: st.column_config.TextColumn(alignment="right") for name in ("Area (AUC)", "Members", "Others", WHO)
     }
     st.dataframe(cells(table), hide_index=True, column_config=config, key=f"privacy.groups.table.{run_id}",
                  alt="Attack by group", height="content")  # fmt: skip

@@ -13,6 +13,7 @@ from engine import BLIND, holm, judge_attacks
 from pages._ui.parts import wrapped
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
+from pages._ui.privacy.attack_names import FIELD, IN_FIELD
 from pages._ui.privacy.data import Examined
 from pages._ui.privacy.verdict import LEVELS, NONE_SEEN
 from pages._ui.texts import plain
@@ -39,8 +40,9 @@ def draw(sides: Sequence[Examined]) -> None:
     from engine.figures.privacy.membership import areas, roc_curves
 
     st.markdown(
-        "An attacker holds a text and asks: was it used? The members are records that were used, the others records "
-        "kept aside by a coin. “Found at 1%” is the share of members found while 1 in 100 others is suspected wrongly."
+        "An attacker holds a text and asks: was it used? An attack is called by what it goes by. The members are "
+        "records that were used, the others records kept aside by a coin. “Found at 1%” is the share of members found "
+        "while 1 in 100 others is suspected wrongly."
     )
     names = [side.name for side in sides]
     if all(side.attacks is None for side in sides):
@@ -91,6 +93,7 @@ def _row(row: Mapping[Hashable, object], word: str, corrected: float, *, beyond:
         judgement = word
     return {
         "Attack": row["title"],
+        IN_FIELD: row.get(FIELD, row["title"]),
         "The attacker sees": row["observes"],
         "Judgement": judgement,
         "Area (AUC)": _area(row["auc"], row["low"], row["high"]),
@@ -145,6 +148,7 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
     with st.expander("Every column", key=f"privacy.attacks.every.{run_id}"):
         config: dict[str, Any] = {
             "Attack": st.column_config.TextColumn(pinned=True, width=230),
+            IN_FIELD: st.column_config.TextColumn(width=270),
             **{name: st.column_config.TextColumn(alignment="right", help=HELPS.get(name)) for name in NUMBERS},
             **{name: st.column_config.NumberColumn(format="localized") for name in ("Members", "Others")},
         }

@@ -14,6 +14,7 @@ import streamlit as st
 from engine import wider_level
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.privacy.attack_names import FIELD, IN_FIELD
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of, share
 
@@ -36,15 +37,14 @@ def draw(side: Examined) -> None:
     if units is None or counts is None:
         st.caption(OLD)
         return
-    titles = dict(zip(side.attacks["attack"], side.attacks["title"], strict=True)) if side.attacks is not None else {}
-    titles |= TEXT_FLAGS
+    titles, fields = _titles(side.attacks)
     noun = "person" if _grouped(units) else "record"
     untouched = side.claim is not None and side.claim.epsilon == 0 and not contradicted(side)
     st.markdown(sentence(counts, units, noun, untouched=untouched))
     if not units.empty:
         _ranked(side.run.id, units, titles, noun)
     with st.expander("How many each attack flags, and how many chance flags", key=f"privacy.flags.{side.run.id}"):
-        table = flags(counts, titles)
+        table = flags(counts, titles, fields)
         config: dict[str, Any] = {
             name: st.column_config.TextColumn(alignment="right") for name in ("Flagged", "By chance")
         }
@@ -125,17 +125,32 @@ def _above(flagged: float, expected: float, looks: int) -> bool:
     return flagged - expected > 1.96 * wider_level(looks) * max(expected, 1.0) ** 0.5
 
 
-def flags(counts: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return one row an attack as it is drawn: flagged, expected by chance, units, non-members."""
+def _titles(attacks: pd.DataFrame | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what flags somebody by its id, as words in a sentence, and the names of attacks in the field."""
+    if attacks is None:
+        return dict(TEXT_FLAGS), {}
+    names = [str(title) for title in attacks["title"]]
+    titles = {str(one): f"{name[:1].lower()}{name[1:]}" for one, name in zip(attacks["attack"], names, strict=True)}
+    return titles | TEXT_FLAGS, dict(zip(attacks["attack"], attacks[FIELD], strict=True))
+
+
+def flags(counts: pd.DataFrame, titles: Mapping[str, str], fields: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Return one row an attack as it is drawn: flagged, expected by chance, units, non-members, name in the field."""
+    known = fields or {}
     return pd.DataFrame(
         {
-            "Attack": [titles.get(str(a), str(a)).capitalize() for a in counts["attack"]],
+            "Attack": [_sentence(titles.get(str(a), str(a))) for a in counts["attack"]],
             "Flagged": ["too few others" if f != f else f"{f:,.0f}" for f in counts["flagged"]],
             "By chance": ["–" if e != e else f"about {e:,.0f}" for e in counts["expected"]],
             "Of": counts["units"].astype(int),
             "Others": counts["others"].astype(int),
+            IN_FIELD: [known.get(str(a), "") for a in counts["attack"]],
         }
     )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _named(attacks: Sequence[str], titles: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from engine import MEASURES
 from pages._ui.examined import table as examined_table
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import NEW, Examined
+from pages._ui.privacy.verdict import sentences
 from pages._ui.texts import plain
 
 COLUMNS = ("excess", "train", "holdout", "baseline")  # what goes beyond chance leads
@@ -20,15 +21,20 @@ MISSING = "No leakage was measured in this run."
 
 
 def figure(sides: Sequence[Examined]) -> None:
-    """Draw shares with their intervals."""
-    from engine.figures.privacy.privacy import leak_shares
+    """Draw shares with their intervals, the clearest of the first run on top; say which leaks are not among them."""
+    from engine.figures.privacy.privacy import clearest_first, leak_shares, stands_out
 
     whole = st.toggle(
         "Beside it the whole training part, and real records", key=WHOLE, persist_state="session", wrap=True,
         help="The whole part is met more often by its size alone; what counts is the part as large as the holdout.",
     )  # fmt: skip
-    figures = [leak_shares(side.findings, whole=whole) for side in sides]
+    names = clearest_first(sides[0].findings) if sides else []
+    figures = [leak_shares(side.findings, names, whole=whole) for side in sides]
     privacy_beside.draw(figures, [side.name for side in sides], key="privacy.shares", missing=MISSING)
+    if len(sides) == 1 and not any(stands_out(sides[0].findings, name) for name in names):
+        leaks = [one for one in sentences(sides[0]) if one.level == "leak" and one.finding != "guarantee"]
+        if titles := [plain(one.text.partition(":")[0]) for one in leaks]:
+            st.caption(f"The leaks named above are others than these measures: {', '.join(titles)}.")
 
 
 def triples(sides: Sequence[Examined]) -> None:

@@ -16,6 +16,16 @@ COLUMNS = ("none", "train", "real", "unrelated")
 WORDS = {"cross": ":red[:material/cancel: Far from real text:]", "warning": ":orange[:material/warning: Apart:]"}
 MARKS = {"cross": ":red[:material/cancel: {n} far from real text]", "warning": ":orange[:material/warning: {n} apart]"}
 
+READ = (
+    "“Real against real” holds one half of the training part against the other at the same number of texts: nothing "
+    "can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval; n is how many "
+    "items the first number rests on."
+)
+MARKED = (
+    f"Far from real text: clearly more than {WARN:.0%} of the way to unrelated text was lost; apart: more than "
+    f"{TICK:.0%}. Where there is no such way, it is of the value of real text."
+)
+
 
 def draw(findings: Sequence[Finding], run: engine.RunSummary) -> None:
     """Draw a folded table a topic, the first one open, and what could not be measured in one sentence."""
@@ -30,13 +40,8 @@ def draw(findings: Sequence[Finding], run: engine.RunSummary) -> None:
                 examined_table.triples(
                     part, COLUMNS, headings=headings, key=f"utility.triples.{run.id}.{title}", explain=False
                 )
-    if unknown:
-        st.caption(f"{count_of(len(unknown), 'measure')} could not be taken: see “What the numbers mean”.")
-    if marks:
-        st.caption(
-            f"Far from real text: clearly more than {WARN:.0%} of the way to unrelated text was lost; apart: more than "
-            f"{TICK:.0%}. Where there is no such way, it is of the value of real text."
-        )
+    left_out = f"{count_of(len(unknown), 'measure')} could not be taken: see “What the numbers mean”. " * bool(unknown)
+    st.caption(f"{left_out}How to read the tables", help=f"{READ} {MARKED if marks else ''}".strip())
 
 
 def said(names: Sequence[str], marks: Mapping[str, str]) -> list[str]:

@@ -40,15 +40,15 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
     if any(use.mark == "cross" for use in uses):
         _help(workspace, run)
     st.caption(
-        f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
-        f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
-        "as bad, is not known. This is a first look: test your own task before you rely on it."
+        "This is a first look: test your own task before you rely on it.",
+        help=f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
+        f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well as bad, is not known.",
     )
 
 
 def lines(uses: Sequence[engine.Use]) -> list[tuple[list[str], str, str]]:
     """Return the uses, their mark and why, ready for markdown: a line a use, those that wait for texts in one."""
-    short = [use for use in uses if _waits(use)]
+    short = [use for use in uses if use.waits]
     if len(short) < 2:
         return [_one(use) for use in uses]
     few = " or ".join(f"{one:,}" for one in sorted({use.size or 0 for use in short}))
@@ -64,12 +64,6 @@ def _one(use: engine.Use) -> tuple[list[str], str, str]:
     return [f"**{plain(use.use)}**"], use.mark, plain(f"{use.sentence}{size(use)}")
 
 
-def _waits(use: engine.Use) -> bool:
-    """Return whether a use is not judged for want of texts alone."""
-    short = bool(use.size and use.least) and (use.size or 0) < use.least
-    return use.mark == "unknown" and use.counted == "texts" and short
-
-
 def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
     """Return how many texts of a run would settle the uses that wait for more; empty where none does.
 
@@ -77,7 +71,7 @@ def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
         kept: how many texts the run has: fewer can be held against real text, since a text is not held against its own
             source, and both sides are made equally long.
     """
-    short = [use for use in uses if _waits(use)]
+    short = [use for use in uses if use.waits]
     if not short:
         return ""
     fewest = min(use.size or 0 for use in short)
@@ -138,11 +132,15 @@ def size(use: engine.Use) -> str:
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
-    """Draw each finding beside the band of real against real, or say that none can stand there."""
+    """Draw each finding beside the band of real against real, or say that none can stand there.
+
+    Args:
+        findings: of the run, those of privacy too, so that the chart knows of which uses the verdict is.
+    """
     from engine.figures.utility import utility_dots
 
     made = utility_dots(findings)
     if not made.plot.data:
         st.markdown("No measure of use could be taken at this number of texts, so there is nothing to draw.")
         return
-    examined_figure.draw(made, key=f"utility.figure.{run.id}")
+    examined_figure.draw(made, key=f"utility.figure.{run.id}", folded=True)
