@@ -398,6 +398,35 @@ function keyOf(event) {
   return KEYS[event.key] || KEYS[event.key.toLowerCase()]
 }
 
+const HELD = 3000 // ms for which a desk that is drawn anew may be away and its keys still count
+
+// A page that is drawn anew can take the desk away for a moment. Keys of that moment were meant for what was in sight:
+// they are kept, and count in their order once the desk stands again; not where the hand did anything else meanwhile.
+function hold(desk) {
+  const held = { names: [], other: false }
+  const away = () => held.other || location.pathname !== desk.path
+  const listen = (event) => {
+    if (["Shift", "Control", "Alt", "Meta", "CapsLock"].includes(event.key)) return
+    const name = away() || isTyping(event) || event.defaultPrevented ? undefined : keyOf(event)
+    if (name) held.names.push(name)
+    else held.other = true
+  }
+  const press = () => { held.other = true }
+  document.addEventListener("keydown", listen)
+  document.addEventListener("pointerdown", press, true)
+  held.end = () => {
+    clearTimeout(held.timer)
+    document.removeEventListener("keydown", listen)
+    document.removeEventListener("pointerdown", press, true)
+    desk.held = null
+    return away() ? [] : held.names
+  }
+  held.timer = setTimeout(() => {
+    if (held.end().length) desk.told = say("A key came before the text was shown, and was not counted.")
+  }, HELD)
+  return held
+}
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector(".desk")
@@ -576,9 +605,18 @@ export default function (component) {
   desk.redraw = after
   const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
   desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
+  desk.path = location.pathname
+  const held = desk.held ? desk.held.end() : []
   after()
+  for (const name of held) press(name)
   // The place stays: the hand may be further than the server has heard, and the next key is meant for what it saw.
-  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.flight = null }
+  return () => {
+    desk.stop()
+    desk.stop = null
+    desk.redraw = null
+    desk.flight = null
+    if (location.pathname === desk.path) desk.held = hold(desk)
+  }
 }
 
 // What was selected, without the spaces around it; null where nothing is left.

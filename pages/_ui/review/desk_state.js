@@ -20,7 +20,7 @@ function openDesk(corpus) {
     const desk = {
       corpus, client: randomName(), seq: 0, outbox: [], history: past(corpus), sheets: new Map(), current: null,
       span: null, next: [], rows: [], n: 0, flight: null, ask: false, page: null, notes: new Map(), told: "", went: -1,
-      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null, views: new Map(), lines: new Map(), view: "original",
+      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null, held: null, path: "", views: new Map(), lines: new Map(), view: "original",
       see: null, only: false, // what is asked to be listed, and whether only texts are with what points at one person
     }
     DESKS.set(corpus, desk)
