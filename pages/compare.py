@@ -50,12 +50,12 @@ if len(runs) < 2:
 
 every = workspace.runs.all(next(iter(runs.values())).corpus_id)
 numbers = compare_board.numbered(runs, every)  # one number and name per run in every view
-labels = {run_id: f"{numbers[run_id].number} · {name}" for run_id, name in run_names(every).items() if run_id in runs}
+labels = {run_id: name for run_id, name in run_names(every).items() if run_id in runs}  # in the picker, as everywhere
 
 
 def titles(some: list[engine.RunSummary]) -> str:
-    """Return what runs are called, each once."""
-    return ", ".join(plain(labels[run.id]) for run in some)
+    """Return what runs are called, each once, with the number of their mark on the board."""
+    return ", ".join(plain(f"{numbers[run.id].number} · {labels[run.id]}") for run in some)
 
 
 def out_of_date(some: list[engine.RunSummary]) -> None:
