@@ -38,6 +38,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Finding": ("engine.examine.findings.findings", "Finding"),
     "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
     "Gathered": ("engine.corpus.pool.gather", "Gathered"),
+    "GATE_AGAIN": ("engine.release.policy.facts", "AGAIN"),
     "GATE_EXAMINE": ("engine.release.policy.facts", "EXAMINE"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
     "INTRUDER_LIMIT": ("engine.store.runs.intruder.words", "LIMIT"),
@@ -314,6 +315,7 @@ if TYPE_CHECKING:
     from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
     from engine.release.policy.aside import can_be_set_aside, least_aside, open_share, share_allowed
     from engine.release.policy.audience import WIDEST_FIRST, Audience
+    from engine.release.policy.facts import AGAIN as GATE_AGAIN
     from engine.release.policy.facts import EXAMINE as GATE_EXAMINE
     from engine.release.policy.gate import in_order as gate_order
     from engine.release.policy.gate import out_of_reach, waivable

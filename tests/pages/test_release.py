@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine import GATE_EXAMINE
+from engine import GATE_AGAIN, GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.privacy import data, verdict
@@ -324,6 +324,9 @@ def test_stale_run_keeps_the_gate_closed(seeded, visit):
     add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("release", **{"_ui.run": seeded.run})
     assert "Out of date" in texts(app, "warning")
+    helps = [line for line in everything(app).split("\n") if "What would help: " in line]
+    assert len(helps) == 1, "nothing that is done with this run opens its gate"
+    assert GATE_AGAIN in helps[0]
     assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
 

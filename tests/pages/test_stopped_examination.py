@@ -54,3 +54,20 @@ def test_home_leads_to_it_first(seeded, visit, add_run):
     app = visit("home")
     assert app.button(key=f"home.stopped.go.{run}").label.startswith("Go on examining “")
     assert "2 of 22 parts are kept." in words(app, "caption")
+
+
+@pytest.mark.parametrize("group", ["privacy", "utility"])
+def test_nobody_is_led_to_examine_what_is_out_of_date(seeded, visit, add_run, group):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, RECORDS)
+    app = visit(group, **{"_ui.run": run})
+    assert app.button(key=f"{group}.examine.{run}").proto.type == "primary"
+    record = workspace.corpora.frame(seeded.corpus)["record_id"].iloc[0]
+    workspace.review.decide(seeded.corpus, [workspace.review.spans(seeded.corpus, record)[0].span_id], "reject")
+    assert workspace.runs.get(run).stale
+    app = visit(group, **{"_ui.run": run})
+    assert "Out of date" in words(app, "warning"), "an examination of it opens no gate"
+    assert "Not examined yet" in words(app, "subheader")
+    assert app.button(key=f"{group}.examine.{run}").proto.type == "secondary"
+    app.button(key=f"{group}.remake.{run}").click().run()
+    assert not app.exception

@@ -110,20 +110,12 @@ def choose(
         return run, findings
     failed = failed_examination(workspace, run)
     halted = stopped(workspace, run, key)
+    if run.stale:
+        _out_of_date(run, key)
     if not findings:
         _offer(workspace, run, key, group, again=halted)
         st.stop()
-    if run.stale:
-        states.stale(
-            tr(
-                "The review changed after this run was made, and the run uses it. Make the run again, which takes the "
-                "review as it is now, and examine that one."
-            )
-        )
-        if st.button(tr("Go to the run"), icon=":material/replay:", key=f"{key}.remake.{run.id}"):
-            choose_run(run.id)
-            go("run")
-    elif run.examination_stale:
+    if run.examination_stale and not run.stale:
         states.stale(
             tr(
                 "The review changed after this run was examined, so these numbers describe an older state of the "
@@ -133,6 +125,19 @@ def choose(
     if failed or (run.examination_stale and not run.stale):
         _examine_button(workspace, run, key, tr("Examine again"), primary=False)
     return run, findings
+
+
+def _out_of_date(run: engine.RunSummary, key: str) -> None:
+    """Say that what a run was made of has changed since, and lead to where it is made again."""
+    states.stale(
+        tr(
+            "The review changed after this run was made, and the run uses it. Make the run again, which takes the "
+            "review as it is now, and examine that one."
+        )
+    )
+    if st.button(tr("Go to the run"), icon=":material/replay:", key=f"{key}.remake.{run.id}"):
+        choose_run(run.id)
+        go("run")
 
 
 def _other(workspace: engine.Workspace, runs: list[engine.RunSummary], key: str, group: str) -> None:
@@ -232,7 +237,7 @@ def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group:
                 since=since,
             )
         )
-        choices(workspace, run, key, primary=True)
+        choices(workspace, run, key, primary=not run.stale)
 
 
 def choices(

@@ -11,7 +11,7 @@ from dataclasses import replace
 import streamlit as st
 
 import engine
-from engine import GATE_EXAMINE, MEASURES, out_of_reach, show_measure
+from engine import GATE_AGAIN, GATE_EXAMINE, MEASURES, out_of_reach, show_measure
 from pages._ui.current import choose_run, run_label
 from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
@@ -91,6 +91,8 @@ def check_list(
         never = [shut]
     behind = [line for line in to_read if line not in never and not line.met] if never else []
     to_read = [line for line in to_read if line not in never and line not in behind]
+    if run.stale and not policy.requirements.whole_output:  # nothing that is done with this run opens its gate
+        to_read = [line if line.passed is True else replace(line, remedy=GATE_AGAIN) for line in to_read]
     if never:
         _never(workspace, never, policy, run)
     waiting = [line for line in to_read if line.passed is None and line.remedy in (GATE_EXAMINE, tr(WAIT))]
