@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.store.database.schema import synthetic
 from tests.browser.test_whole_path import goto, key, settled, starting, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -64,9 +65,8 @@ def test_a_key_held_down_answers_no_question(server, tab):
     workspace.review.use_gold(corpus.id)
     run_id = workspace.jobs.synthesize(corpus.id, "surrogate", count=3)
     wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
-    job = workspace.jobs.examine(run_id, model_attacks=False)
-    wait_for(lambda: workspace.jobs.get(job).state in ("done", "failed"), 240, "it was not examined")
-    assert float(workspace.runs.synthetic(run_id, limit=1, order="risk")["risk"].iloc[0]) > 0.5
+    with workspace.session.db.write() as connection:  # as an examination leaves it, which takes minutes here
+        connection.execute(synthetic.update().where(synthetic.c.run_id == run_id).values(risk=0.95))
     page.goto(server.url)
     settled(page)
     goto(page, "Release")

@@ -61,7 +61,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
                    "not drawn; the table below holds all.")  # fmt: skip
     if readers := overview.asked(workspace, runs):
         old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
-        st.markdown(leave.sentence(names, readers, old, leaks, _out_of_the_team(workspace)))
+        leave.draw(names, readers, old, leaks, _out_of_the_team(workspace))
     picked = picked_run(event)
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])

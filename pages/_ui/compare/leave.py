@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import streamlit as st
+
 import engine
 from pages._ui.compare.overview import listed
 from pages._ui.texts import count_of, plain
@@ -11,6 +13,17 @@ from pages._ui.texts import count_of, plain
 INSIDE = "exploratory"  # the policy for looking inside the team that may read the original
 OUT_OF_DATE = "out of date"
 TAKEN = "A person's approval and signature are taken as given."
+
+
+def draw(
+    names: Mapping[str, str],
+    readers: Mapping[str, engine.Audience],
+    stale: Sequence[str],
+    leaks: Mapping[str, int],
+    wider: Sequence[str],
+) -> None:
+    """Draw the sentence; see `sentence`."""
+    st.markdown(sentence(names, readers, stale, leaks, wider))
 
 
 def sentence(
