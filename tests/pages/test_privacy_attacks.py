@@ -349,7 +349,7 @@ def test_only_attacks_that_can_be_drawn_are_offered(found):
 
 def test_every_attack_that_is_carried_out_has_a_plain_name():
     from engine import MEASURES
-    from pages._ui.privacy.attack_names import plainly
+    from pages._ui.examined.attack_names import plainly
 
     known = [name for name in MEASURES if f"{name}_tpr01" in MEASURES]
     known += ["blind", "word_probe", "stylometric", "set_membership", "linked_details"]

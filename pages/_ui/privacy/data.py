@@ -13,7 +13,7 @@ import pandas as pd
 
 import engine
 from engine import Finding
-from pages._ui.privacy import attack_names
+from pages._ui.examined import attack_names
 from pages._ui.privacy import studies as privacy_studies
 from pages._ui.texts import run_title
 

@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from engine import BLIND, holm, judge_attacks
+from pages._ui.examined.attack_names import FIELD, IN_FIELD
 from pages._ui.parts import wrapped
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
-from pages._ui.privacy.attack_names import FIELD, IN_FIELD
 from pages._ui.privacy.data import Examined
 from pages._ui.privacy.verdict import LEVELS, NONE_SEEN
 from pages._ui.texts import plain

@@ -12,9 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from engine import wider_level
+from pages._ui.examined.attack_names import FIELD, IN_FIELD
 from pages._ui.parts import wrapped
 from pages._ui.parts.pager import digest, offset_of, pager
-from pages._ui.privacy.attack_names import FIELD, IN_FIELD
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of, share
 
