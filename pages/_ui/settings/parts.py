@@ -312,8 +312,9 @@ def last_checked(workspace: engine.Workspace) -> str:
     if not isinstance(last, dict):
         return "**Not checked yet.**"
     failed, checks = int(as_number(last.get("failed")) or 0), int(as_number(last.get("checks")) or 0)
-    found = f"{number(failed)} of {count_of(checks, 'check')} failed" if failed else "nothing could leave this machine"
-    return f"**Checked last {when(str(last.get('at')))}: {found}.**"
+    counted = count_of(checks, "check")
+    found = f"{number(failed)} of {counted} failed" if failed else f"{counted} passed, none failed"
+    return f"**Checked last {when(str(last.get('at')))}: {found}.** What was set up since is not in it."
 
 
 def _doctor(workspace: engine.Workspace) -> None:
