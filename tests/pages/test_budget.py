@@ -225,7 +225,7 @@ class TestLedger:
         assert "Reserved" not in set(lines["What"])
         whole = words(app.container(key="ledger.lines.full"), "markdown")
         assert "**Claimed** ε = 2 at δ = " in whole
-        assert "**Drawn** votes (line " in whole
+        assert "**Drawn** votes (budget line " in whole
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
         heads = next(json.loads(one.proto.columns) for one in app.dataframe if "Recomputed ε" in one.value)

@@ -24,7 +24,7 @@ from pages._ui.texts import count_of, plain, run_title, when
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
 LINE = "Audit line"  # the ledger numbers its own
-AUDIT = {LINE: 70, "When": 122, "Who": 80, "What": 176, "About": 215}  # column -> pixels
+AUDIT = {LINE: 70, "When": 122, "Who": 80, "What": 172, "About": 211}  # column -> pixels
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
