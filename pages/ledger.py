@@ -28,8 +28,8 @@ if corpus is not None:
 
 if corpus is None and ledger_events.events(workspace, None).empty:
     states.empty(
-        "Nothing has happened yet", "Loading a corpus is the first line here.", action="Load a file", page="load",
-        key="ledger.load",
+        "No budget and no use yet", "Here stand what each run spent of the privacy budget, every use of private text "
+        "and every release. The first line comes with a corpus.", action="Load a file", page="load", key="ledger.load",
     )  # fmt: skip
     if workspace.audit.count():
         st.subheader("Audit log", anchor=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import acting
+from pages._ui import acting, sidebar
 from pages._ui.corpus import detector, nothing
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
@@ -103,7 +103,7 @@ elif review_queue.keep_order(workspace, corpus, asked):
                 "replaced. Below it, it stays. That holds until a decision says otherwise."
             )
         )
-    if risk is not None:
+    if risk is not None and sidebar.says(int(risk["records"]), corpus):
         st.caption(f"{plain(risk['sentence'])} " + tr("Upper bound: {share}.", share=share(risk["high"])))
 else:
     st.info(tr("No text fits these filters. Clear them to see all."))

@@ -168,7 +168,7 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     if risk is None:
         return tr("Not known yet. Read texts to their end on Review, or draw a spot check there.")
     texts = count_of(int(risk["records"]), "reviewed text")
-    if risk["records"] < min(FEW, corpus.records):
+    if not says(int(risk["records"]), corpus):
         return tr("Not known: {texts}, none drawn at random. A spot check on Review tells.", texts=texts)
     most = tr("most {high}", high=share(risk["high"]))
     return tr(
@@ -177,6 +177,11 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
         most=most,
         texts=texts,
     )
+
+
+def says(read: int, corpus: engine.CorpusSummary) -> bool:
+    """Return whether enough texts were read to the end for what was missed in them to be told."""
+    return read >= min(FEW, corpus.records)
 
 
 def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: engine.RunSummary | None) -> str:

@@ -280,10 +280,13 @@ def test_more_loss_never_suits_better():
         (["tick"] * 6, "Suits all six uses."),
         (["unknown"] * 6, "Not known for any of six uses."),
         (["cross"] * 6, "Suits none of six uses."),
-        (["cross"] * 4 + ["unknown"] * 2, "Suits none of six uses; two not known."),
+        (["cross"] * 4 + ["unknown"] * 2, "Suits none of the four uses that could be judged; two not known."),
+        (["cross"] + ["unknown"] * 5, "Does not suit the one use that could be judged; five not known."),
+        (["warning"] + ["unknown"] * 5, "Suits only with care the one use that could be judged; five not known."),
+        (["warning"] + ["cross"] * 5, "Suits none of six uses without care, one with care."),
         (
             ["warning"] + ["cross"] * 4 + ["unknown"],
-            "Suits none of six uses without care, one with care; one not known.",
+            "Suits none of the five uses that could be judged without care, one with care; one not known.",
         ),
         (
             ["tick", "tick", "warning", "cross", "cross", "unknown"],

@@ -265,18 +265,20 @@ def test_the_board_says_first_which_run_shows_the_fewest_leaks_and_suits_the_mos
     names = {"r-1": "1 · One", "r-2": "2 · Two"}
     judged = {"r-1": said("leak", "leak", "slight"), "r-2": said("unsure", "chance", "chance")}
     uses = {"r-1": [use("unknown", 60, 100)], "r-2": [use("cross"), use("unknown", 60, 900)]}
+    kept = {"r-1": 124, "r-2": 124}
     assert compare_overview.fewest_leaks(names, judged, uses) == (
         "Fewest leaks found: 2 · Two (none seen, 1 cannot be told), but it suits no use that could be judged."
     )
-    assert compare_overview.most_uses(names, uses) == (
-        "Most uses: not yet known. 60 texts are too few, about 100 are needed beside real ones."
+    assert compare_overview.most_uses(names, uses, kept) == (
+        "Most uses: not yet known. 60 texts beside real ones are too few, 100 are needed: "
+        "a run of about 210 would do."  # as Utility says of that run: 124 texts, of which 60 could be held
     )
     judged["r-2"] = said("unknown", "unknown", "unknown")  # what was not measured is not a run without leaks
     uses["r-1"] = [use("tick"), use("warning")]
     assert compare_overview.fewest_leaks(names, judged, uses) == (
         "Fewest leaks found: 1 · One (2 leaks, 1 slight leak)."
     )
-    assert compare_overview.most_uses(names, uses) == "Most uses: 1 · One (1 suited, 1 with care)."
+    assert compare_overview.most_uses(names, uses, kept) == "Most uses: 1 · One (1 suited, 1 with care)."
 
 
 def test_a_value_of_a_line_has_three_digits_behind_the_point():

@@ -198,6 +198,14 @@ class TestActivity:
         assert said.startswith(f"{begins} before you changed the review of ")
         assert "“" in said
         assert said.endswith("again only if you want to use it.")
+        app = visit("home", **{"_ui.run": seeded.run})
+        assert workspace.runs.get(seeded.run).stale
+        again = app.button(key="home.step.go.run")
+        assert (again.label, again.proto.type, again.disabled) == ("Make it again", "primary", False)
+        assert app.button(key="home.step.go.approve").disabled, "nothing of it can be released"
+        assert "home.step.see.examine" not in {one.key for one in app.button}, "its measurements are out of date"
+        assert f"home.then.go.{seeded.corpus}" not in {one.key for one in app.button}
+        assert app.button(key=f"home.next.{seeded.corpus}").label == "Plan a run"
         app.button(key=f"home.stale.go.{seeded.corpus}").click().run()
         assert app.title[0].value == "Plan"
 

@@ -22,7 +22,7 @@ def words(app, *kinds: str) -> str:
 
 def test_empty(empty, visit):
     app = visit("ledger")
-    assert "Nothing has happened yet" in words(app, "subheader")
+    assert "No budget and no use yet" in words(app, "subheader")
     assert not [one.key for one in (*app.radio, *app.tabs, *app.dataframe)], "nothing stands above what is empty"
     assert "ledger.verify" not in [one.key for one in app.button], "there is no line to check"
 

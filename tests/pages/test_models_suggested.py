@@ -49,7 +49,7 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     assert "–" not in set(table[~large][texts][1:])
     assert "The largest one that suits it is **SmolLM2-1.7B-Instruct**" in told, "as the column calls it"
     told_of = {here.partition(" · ")[2] for here in table["Model"]}
-    assert told_of >= {"largest that fits", "first try"}
+    assert told_of >= {"largest fit", "first try"}
     assert {"yes, built in", "no, not tried"} == set(table["On this machine"])
     assert "apache-2.0" in set(table["Licence"])
     assert app.container(key="models.card.builtin").markdown  # the first row is open until another one is chosen

@@ -389,8 +389,8 @@ def rule(title: str, passed: bool | None, value: float | None, reference: str = 
     )  # fmt: skip
 
 
-def reason(missing, said, *, stale: bool = False):
-    run = SimpleNamespace(stale=stale, examination_stale=False, guarantee=SimpleNamespace(kind="dp"))
+def reason(missing, said, *, stale: bool = False, kind: str = "dp"):
+    run = SimpleNamespace(stale=stale, examination_stale=False, guarantee=SimpleNamespace(kind=kind))
     side = SimpleNamespace(findings=[], run=run)
     found = SimpleNamespace(wider=SimpleNamespace(title="Internal"), missing=missing)
     return why_not(found, side, SimpleNamespace(), said)  # type: ignore[arg-type]
@@ -426,9 +426,23 @@ def test_a_rule_that_a_number_breaks_is_the_reason_before_one_that_was_not_judge
         "Not for more readers (Internal): the rule “B” is not met. 2 more rules stand in the way.",
         "What would help: Mend B.",
         "B says why.",
+        "",
     )
     assert "“A”" in reason([missing[0]], []).said
-    assert reason([rule("D", False, 0.5, "train above holdout")], [])[1:] == ("What would help: Mend D.", "D says why.")
+    assert reason([rule("D", False, 0.5, "train above holdout")], [])[1:3] == (
+        "What would help: Mend D.",
+        "D says why.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "level", "stays"), [("none", "leak", True), ("dp", "leak", False), ("none", "unsure", False)]
+)
+def test_what_mends_a_rule_is_not_said_to_end_the_leaks(kind, level, stays):
+    said = [Sentence("Copied text: all of it.", level, "verbatim_8gram")]
+    found = reason([rule("B", False, 0.5)], said, kind=kind)
+    assert found.help == "What would help: Mend B."
+    assert ("ends none of the leaks" in found.stays) == stays
 
 
 @pytest.mark.parametrize(

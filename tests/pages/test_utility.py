@@ -49,6 +49,11 @@ def test_a_run_that_is_too_short_says_how_long_one_would_do():
         "The run has 60 texts, of which 33 could be held against as many real ones: one use waits for more. About 120 "
         "would do."
     )
+    several = [few, replace(few, least=100), replace(few, least=2_300)]
+    assert more_texts(several, 60).endswith(
+        "3 uses wait for more. About 190 would do for 2 of them, about 4,190 for all."
+    )
+    assert utility_verdict.enough(several, 60) == 190, "one that takes far more does not speak for the others"
     assert more_texts([replace(few, mark="tick")], 60) == ""
     assert more_texts([replace(few, counted="tokens")], 60) == ""
     assert "of which" not in more_texts([few, few], 33)
@@ -64,6 +69,10 @@ def test_uses_that_wait_for_texts_stand_in_one_line_behind_those_that_are_judged
         ["**Training a classifier**"], ["**Sharing statistics**", "**Teaching**"], ["**Searching**"],
     ]  # fmt: skip
     assert told[1][1:] == ("unknown", "They rest on 28 texts; 50 are needed.")
+    larger = replace(wait, use="Searching", least=4_600, sentence="About 4,600 would be needed.")
+    told = utility_verdict.lines([wait, larger, other])
+    assert [names for names, *_ in told] == [["**Sharing statistics**", "**Teaching**"], ["**Searching**"]]
+    assert told[0][2] == "They rest on 28 texts; 50 are needed."
     alone = utility_verdict.lines([wait, judged])
     assert [names for names, *_ in alone] == [["**Sharing statistics**"], ["**Training a classifier**"]]
 

@@ -189,8 +189,18 @@ def headline(uses: Sequence[Use]) -> str:
     if counts["tick"]:
         said = f"Suits {_counted(counts['tick'])} of {every} uses" + (f", {care}" if care else "")
     else:
-        said = f"Suits none of {every} uses" + (f" without care, {care}" if care else "")
+        said = _suits_none(len(uses), known, counts["warning"])
     return f"{said}{'; ' + _counted(counts['unknown']) + ' not known' if counts['unknown'] else ''}."
+
+
+def _suits_none(every: int, known: int, careful: int) -> str:
+    """Return that a text suits no use as it is, of those alone that could be judged."""
+    care = f" without care, {_counted(careful)} with care" if careful else ""
+    if known == every:
+        return f"Suits none of {_counted(every)} uses{care}"
+    if known > 1:
+        return f"Suits none of the {_counted(known)} uses that could be judged{care}"
+    return f"{'Suits only with care' if careful else 'Does not suit'} the one use that could be judged"
 
 
 def too_few(uses: Sequence[Use]) -> str:

@@ -29,7 +29,7 @@ def draw(workspace: engine.Workspace, finished: Sequence[engine.RunSummary]) -> 
         said += [f"{len(at_work)} being examined"] if at_work else []
         rest = len(finished) - examined - len(at_work)
         said += [f"{rest} finished and not examined"] if rest else []
-        st.markdown(f"So far: {', '.join(said)}. The board appears here when there are two.")
+        st.markdown(f"So far: {', '.join(said)}. The comparison appears here when there are two.")
         if len(finished) == 1 and st.button(
             "Plan another run", key="compare.plan", type="primary" if examined or at_work else "secondary",
             **page_only("plan"),

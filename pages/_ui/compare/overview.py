@@ -14,6 +14,7 @@ from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of, method_name, plain
+from pages._ui.utility.verdict import enough
 
 if TYPE_CHECKING:
     from engine.figures.board import BoardRun
@@ -188,7 +189,8 @@ def draw_leaks(
         for run_id in names
     }
     uses_of = {run_id: use_table(findings[run_id]) for run_id in names}
-    for line in (fewest_leaks(names, judged, uses_of), most_uses(names, uses_of)):
+    kept = {run_id: runs[run_id].kept for run_id in names}
+    for line in (fewest_leaks(names, judged, uses_of), most_uses(names, uses_of, kept)):
         lead, rest = line.split(": ", 1)
         st.markdown(f"**{lead}:** {plain(rest)}")
     said, counts = [], {}
@@ -233,11 +235,11 @@ def fewest_leaks(
     return f"{said}."
 
 
-def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) -> str:
+def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]], kept: Mapping[str, int]) -> str:
     """Return which runs suit the most uses, or why that is not known.
 
     Args:
-        names: run id -> how it is called here. uses_of: its uses with their marks.
+        names: run id -> how it is called here. uses_of: its uses with their marks. kept: how many texts it has.
     """
     suited = {run: [sum(use.mark == mark for use in uses_of[run]) for mark in ("tick", "warning")] for run in names}
     most = max(suited.values())
@@ -245,15 +247,17 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]]) ->
         best = [names[run] for run in names if suited[run] == most]
         counts = [f"{n} {SUITED[mark]}" for n, mark in zip(most, ("tick", "warning"), strict=True) if n]
         return f"Most uses: {listed(best)} ({', '.join(counts)})."
-    open_ = [use for run in names for use in uses_of[run] if use.mark == "unknown"]
-    if not open_:
+    open_ = {run: [use for use in uses_of[run] if use.mark == "unknown"] for run in names}
+    if not any(open_.values()):
         return "Most uses: no run suits any."
-    short = [use for use in open_ if use.size is not None and use.counted == "texts" and use.least > use.size]
+    waiting = {run: [use for use in uses if use.waits] for run, uses in open_.items()}
+    short = [(use.least or 0, run, use) for run, uses in waiting.items() for use in uses]
     if not short:
         return "Most uses: not yet known; Utility says why."
-    near = min(short, key=lambda use: use.least)
-    few = f"{near.size:,} texts are too few, about {near.least:,} are needed beside real ones."
-    return f"Most uses: not yet known. {few}"
+    _, run, near = min(short, key=lambda one: one[0])
+    few = f"{near.size or 0:,} texts beside real ones are too few, {near.least:,} are needed"
+    more = f"a run of about {enough(waiting[run], kept[run]):,} would do"
+    return f"Most uses: not yet known. {few}: {more}."
 
 
 def listed(called: Sequence[str], word: str = "and") -> str:

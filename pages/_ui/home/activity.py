@@ -85,6 +85,8 @@ def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary], names:
     open_ones = [corpus for corpus in known if next_step.at_work(workspace, corpus) is None]
     for corpus in open_ones[:CORPORA]:
         step = next_step.step_of(workspace, corpus)
+        if step == "plan" and corpus.stale:
+            continue  # the run to make again is led to above
         label, page = STEPS[step]
         waiting = _waiting(workspace, corpus, step)
         with st.container(key=f"home.then.{corpus.id}", gap=None):

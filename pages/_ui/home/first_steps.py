@@ -27,6 +27,8 @@ MEASURES = "Measures what leaks and what it is good for. Begin with the quick lo
 SETTING, AWAY = "first steps", "put away"
 DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
 AGAIN = "being looked for again …"
+REMAKE = "The review has changed since the run was made: nothing of it can be released."
+REMEASURE = "The review has changed since the run was measured: what stands on Privacy is out of date."
 BEGUN, HELD = ":material/clock_loader_40:", ":material/visibility:"
 DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
       "approve": "Approve", "release": "Build"}  # fmt: skip
@@ -40,7 +42,8 @@ ENDS = "Nothing is proven of this run: after its release no total of privacy los
 class Step:
     """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done.
 
-    `begun` is half done; `see` is what leads to a line that is done; `held`: done, and its text may leave to nobody.
+    `begun` is half done; `see` is what leads to a line that is done; `held`: done, and its text may leave to nobody;
+    `do` is what leads to a line that is to be done again.
     """
 
     id: str
@@ -53,6 +56,7 @@ class Step:
     begun: bool = False
     see: str = ""
     held: bool = False
+    do: str = ""
 
 
 def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> list[Step]:
@@ -65,7 +69,9 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     whole = run is not None and untouched(workspace, run)
     read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
     released = corpus is not None and corpus.released > 0
-    measured = _result(workspace, run) if run and run.examined_at else ""
+    old = run is not None and run.stale and not released
+    behind = run is not None and run.examination_stale and not released
+    measured = _result(workspace, run) if run and run.examined_at and not old and not behind else ""
     again = found and "detect" in busy
     source = AGAIN if again else _found(workspace, corpus) if found and corpus else ""
     return [
@@ -77,12 +83,13 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("review", "Review what was found", "Decide that one finding goes or stays, or read one text whole.", read,
              _decided(workspace, corpus) if read and corpus else "", "review",
              begun=bool(read and corpus and workspace.review.progress(corpus.id)["undecided"])),
-        Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
-             run is not None, count_of(run.kept, "record") if run else "",
-             "run" if "synthesize" in busy else "plan", "synthesize" in busy),
-        Step("examine", "Examine it", CAUTION if whole else MEASURES,
-             bool(run and run.examined_at), measured, "privacy", "examine" in busy, see="Privacy",
-             held=measured.startswith((ONLY, NOBODY))),
+        Step("run", "Make synthetic text",
+             REMAKE if old else "Press a card, then Start. A quick look is enough for a first time.",
+             run is not None and not old, count_of(run.kept, "record") if run else "",
+             "run" if "synthesize" in busy else "plan", "synthesize" in busy, do="Make it again" if old else ""),
+        Step("examine", "Examine it", REMEASURE if behind and not old else CAUTION if whole else MEASURES,
+             bool(run and run.examined_at) and not old and not behind, measured, "privacy", "examine" in busy,
+             see="Privacy", held=measured.startswith((ONLY, NOBODY)), do="Examine again" if behind else ""),
         Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
              approved > 0 or released, _approved(counts), "release", begun=bool(approved and counts.get("pending"))),
         Step("release", "Build the release", _costs(workspace, run, inside=measured.startswith(ONLY)), released,
@@ -213,7 +220,7 @@ def _line(
                       **page_only("load"))  # fmt: skip
             if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")
-        elif st.button(WATCH[STEP_JOBS[line.id]] if line.busy else line.see if line.done else DO[line.id],
+        elif st.button(WATCH[STEP_JOBS[line.id]] if line.busy else line.see if line.done else line.do or DO[line.id],
                        key=f"home.step.{'see' if line.done else 'go'}.{line.id}",
                        disabled=corpus is None or not (ready or line.busy) or bool(page_only(line.page)),
                        type="primary" if following else "tertiary",

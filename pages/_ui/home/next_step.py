@@ -15,15 +15,20 @@ OF_A_RUN = ("examine", "release")
 def step_of(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return the next step of a corpus, a key of `texts.STEPS`; once runs are made, that of the run on Home.
 
-    A run with a proof that nobody examined goes to its release: examining it would take one of its ways out. While
-    identifiers are looked for, whether for the first time or again, that comes before all others.
+    A run with a proof that nobody examined goes to its release: examining it would take one of its ways out. A run
+    that the review has left behind is made again first, and one whose measurements it has left behind is examined
+    again. While identifiers are looked for, whether for the first time or again, that comes before all others.
     """
     if running_job(workspace, kind=SEARCH, corpus_id=corpus.id) is not None:
         return SEARCH
     run = current_run(workspace, corpus)
     if run is None or corpus.next_step not in OF_A_RUN:
         return corpus.next_step
-    return "release" if run.examined_at is not None or untouched(workspace, run) else "examine"
+    if run.stale:
+        return "plan"
+    if run.examined_at is None:
+        return "release" if untouched(workspace, run) else "examine"
+    return "examine" if run.examination_stale else "release"
 
 
 def at_work(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.JobView | None:

@@ -109,7 +109,7 @@ def _table(rows: Sequence[Row], at: int, texts: int) -> None:
 
 
 NOT_HERE = "too large here"  # what a model is good enough for that this one cannot run
-SHORT = {"best": "largest that fits", "first": "first try"}
+SHORT = {"best": "largest fit", "first": "first try"}
 HELP = {
     "Good enough for": "“Training it here”: it follows no instructions, so a method trains it, or lets it write on. "
     "“Rewriting and imitating”: it follows instructions; how well, five of its texts show",

@@ -40,13 +40,16 @@ NONE_SEEN = (
     "gray",
 )  # unsure, but nothing beyond chance was seen
 
+LEAKS_STAY = "That ends none of the leaks below: it takes a method that writes new text, best one with a proof (ε)."
+
 
 class Reason(NamedTuple):
-    """What keeps a text from more readers in one sentence, what would help, and the numbers; empty where none is."""
+    """What keeps a text from more readers in one sentence, what would help, the numbers, and what that does not end."""
 
     said: str
     help: str = ""
     numbers: str = ""
+    stays: str = ""
 
 
 def sentences(side: Examined) -> tuple[Sentence, ...]:
@@ -138,6 +141,8 @@ def _reason(reason: Reason, run_id: str) -> None:
         st.markdown(reason.said)
     if reason.help:
         st.markdown(listed(reason.help))
+    if reason.stays:
+        st.markdown(reason.stays)
 
 
 def listed(ways: str) -> str:
@@ -181,10 +186,12 @@ def why_not(found: engine.Audience, side: Examined, corpus: engine.CorpusSummary
     others = len(found.missing) - 1
     more = f" {count_of(others, 'more rule')} {'stands' if others == 1 else 'stand'} in the way." if others else ""
     reason, numbers = not_shown(first, side, corpus, wider)
+    leaks = any(one.level == "leak" for one in said) and side.run.guarantee.kind != "dp"
+    stays = LEAKS_STAY if leaks and first.remedy else ""
     if reason:
-        return Reason(f"{reason}{more}", helps(first), numbers)
+        return Reason(f"{reason}{more}", helps(first), numbers, stays)
     not_met = f"Not for more readers ({wider.title}): the rule “{first.title}” is not met."
-    return Reason(f"{not_met}{more}", helps(first), first.sentence)
+    return Reason(f"{not_met}{more}", helps(first), first.sentence, stays)
 
 
 def helps(rule: engine.RuleVerdict) -> str:

@@ -47,17 +47,27 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
 
 
 def lines(uses: Sequence[engine.Use]) -> list[tuple[list[str], str, str]]:
-    """Return the uses, their mark and why, ready for markdown: a line a use, those that wait for texts in one."""
+    """Return the uses, their mark and why, ready for markdown: a line a use, those that wait for as many in one."""
     short = [use for use in uses if use.waits]
-    if len(short) < 2:
+    groups = [[use for use in short if use.least == least] for least in sorted({use.least for use in short})]
+    together = [group for group in groups if len(group) > 1]
+    joined = [use for group in together for use in group]
+    if not joined:
         return [_one(use) for use in uses]
-    few = " or ".join(f"{one:,}" for one in sorted({use.size or 0 for use in short}))
-    rest = f"They rest on {few} texts; {max(use.least for use in short):,} are needed."
     return [
         *(_one(use) for use in uses if use.mark != "unknown"),
-        ([f"**{plain(use.use)}**" for use in short], "unknown", rest),
-        *(_one(use) for use in uses if use.mark == "unknown" and use not in short),
+        *(_waiting(group) for group in together),
+        *(_one(use) for use in uses if use.mark == "unknown" and use not in joined),
     ]
+
+
+def _waiting(group: Sequence[engine.Use]) -> tuple[list[str], str, str]:
+    few = " or ".join(f"{one:,}" for one in sorted({use.size or 0 for use in group}))
+    return (
+        [f"**{plain(use.use)}**" for use in group],
+        "unknown",
+        f"They rest on {few} texts; {group[0].least:,} are needed.",
+    )
 
 
 def _one(use: engine.Use) -> tuple[list[str], str, str]:
@@ -75,11 +85,27 @@ def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
     if not short:
         return ""
     fewest = min(use.size or 0 for use in short)
-    wanted = max(math.ceil(kept * (use.least or 0) / (use.size or 1)) for use in short)
-    rounded = max(engine.ENOUGH_OUTPUTS, -(-wanted // 10) * 10)  # as Plan offers
     beside = f", of which {fewest:,} could be held against as many real ones" if fewest < kept else ""
     waits = "one use waits" if len(short) == 1 else f"{len(short)} uses wait"
-    return f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {rounded:,} would do."
+    first, every = enough(short, kept), max(_wanted(use, kept) for use in short)
+    soon = sum(_wanted(use, kept) <= first for use in short)
+    would = "would do" if soon == len(short) else f"would do for {soon} of them, about {every:,} for all"
+    return f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {first:,} {would}."
+
+
+def enough(short: Sequence[engine.Use], kept: int) -> int:
+    """Return of how many texts a run of `kept` would be judged for uses that wait for more: those that take fewest.
+
+    Uses that take more than twice as many as the one that takes fewest are left for a larger run.
+    """
+    wanted = sorted(_wanted(use, kept) for use in short)
+    return max(one for one in wanted if one <= 2 * wanted[0])
+
+
+def _wanted(use: engine.Use, kept: int) -> int:
+    """Return of how many texts a run of `kept` would be judged for one use; never fewer than Plan offers."""
+    wanted = math.ceil(kept * (use.least or 0) / (use.size or 1))
+    return max(engine.ENOUGH_OUTPUTS, -(-wanted // 10) * 10)
 
 
 def _help(workspace: engine.Workspace, run: engine.RunSummary) -> None:
