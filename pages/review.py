@@ -14,6 +14,7 @@ from pages._ui.review import bulk as review_bulk
 from pages._ui.review import desk as review_desk
 from pages._ui.review import named as review_named
 from pages._ui.review import queue as review_queue
+from pages._ui.review import rests as review_rests
 from pages._ui.review import spot as review_spot
 from pages._ui.review import values as review_values
 from pages._ui.texts import plain, share
@@ -77,6 +78,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  
             help=tr("Takes back the latest decision on this corpus, whoever made it."),
         )
 
+if view in (TEXTS, VALUES, BULK):
+    review_rests.draw(workspace, corpus.id)
 proposed = view in (TEXTS, VALUES, BULK) and detector.proposal(workspace, corpus)
 if view == SETTINGS:
     detector.panel(workspace, corpus)

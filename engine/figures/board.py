@@ -40,6 +40,7 @@ class BoardRun:
         title: of its method, for legend and hover. method: its id, for colour and shape.
         promise: the few words beside its mark, such as "ε 4".
         untouched: whether it read no private record (ε = 0): what stands on its privacy axis is chance.
+        leaks: the few words on what was found of it in all, behind its promise; empty leaves them out.
     """
 
     number: int
@@ -47,6 +48,12 @@ class BoardRun:
     method: str
     promise: str
     untouched: bool = False
+    leaks: str = ""
+
+    @property
+    def label(self) -> str:
+        """What stands beside its mark."""
+        return " · ".join(part for part in (f"{self.number}", self.promise, self.leaks) if part)
 
 
 def own(findings: Sequence[Finding], name: str) -> Finding | None:
@@ -188,7 +195,7 @@ def board(
         if any(not _clear(_measured(equal[one], name), _measured(equal[two], name)) for name in (privacy, utility))
     }
     beaten = dominated(points, apart | unclear) - {run for run in both if runs[run].untouched}
-    words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
+    words = {run: runs[run].label for run in both}
     levels = [found.value for found in real.values() if found is not None]
     sides = placed(
         {run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both),

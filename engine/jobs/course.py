@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from engine.json_types import JSON, JSONObject, as_number, as_object
 
 MOST = 0.99  # of a run that still works: a bar that is full says that it is done
+UNKNOWN = 0.9  # of one that takes longer than was planned, where no run before tells what steps are still to come
 LEAST_SECONDS = 1.0
 TRUST = 30.0  # seconds that count as having kept to the run before, so that the first text does not decide
 
@@ -58,11 +59,13 @@ class Course:
         self._number = max(self._number, steps.index(at) + 1)
         left = self._left(stage, min(1.0, done / total) if total else 0.0, seconds_left, later)
         spent = sum(self._times.values())
-        self._fraction = max(self._fraction, min(MOST, spent / (spent + left)))
+        over = not self._before and spent > self._expected and stage not in self._turns
+        self._fraction = max(self._fraction, min(UNKNOWN if over else MOST, spent / (spent + left)))
         times: dict[str, JSON] = {name: round(value, 2) for name, value in self._times.items()}
         return {
             "number": self._number if self._before else 1, "parts": len(steps) if self._before else 1, "title": at,
             "fraction": round(self._fraction, 4), "seconds_left": round(left, 1), "times": times,
+            "over": over,
         }  # fmt: skip
 
     def _note(self, stage: str, done: int, total: int) -> None:

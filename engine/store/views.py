@@ -162,7 +162,8 @@ class Whole:
     number: of the part it is at, from 1, of `parts`. title: of that part. fraction: of the work that is done, in
     [0, 1], by measured times. seconds_left: until the job ends. times: seconds that each step took so far, by its
     name, of a job whose steps are not known beforehand. began: fraction that was done before the job went on, by
-    parts that were kept; nothing of it tells how fast this machine is now.
+    parts that were kept; nothing of it tells how fast this machine is now. over: whether the job takes longer than was
+    planned and nothing tells what is still to come: what is left is then of the step at work alone.
     """
 
     number: int
@@ -172,6 +173,7 @@ class Whole:
     seconds_left: float
     times: Mapping[str, float] = field(default_factory=dict)
     began: float = 0.0
+    over: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield", page="load")
     run = current_run(workspace, corpus)
     _budget(workspace, corpus, run)
-    _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off", page="review")
     _line("Release gate", gate_state(workspace, corpus, run), icon="gavel", page="release")
+    _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off", page="review")
 
 
 def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: engine.RunSummary | None) -> None:
@@ -166,10 +166,10 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
         )
     risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
-        return tr("Not known yet. Read texts to their end on Review, or draw a spot check there.")
+        return tr("Not known: no text is read to its end yet.")
     texts = count_of(int(risk["records"]), "reviewed text")
     if not says(int(risk["records"]), corpus):
-        return tr("Not known: {texts}, none drawn at random. A spot check on Review tells.", texts=texts)
+        return tr("Not known: {texts}, none drawn at random.", texts=texts)
     most = tr("most {high}", high=share(risk["high"]))
     return tr(
         "About {value} of them, at {most}, by {texts}, if these were not picked by risk.",
@@ -195,6 +195,8 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: e
     beside = " · ".join(rest).replace(" ", NO_BREAK)  # a line of its own, so that none begins with a dot
     which = tr(":small[Run open now: {run}]", run=name) + (f"  \n:small[{beside}]" if rest else "")
     title = plain(policy.title)
+    if policy.id == release_policy.INSIDE:
+        title = tr("{policy}, inside only", policy=title)
     if policy.id == release_policy.named(workspace, corpus.id):
         under = tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
     elif policy.id == release_policy.preselected(workspace, corpus.id, run):
@@ -214,16 +216,16 @@ def _gate_word(
         return tr("Closed. {why}", why=release_policy.closed_by(workspace, run, verdict, policy)[0])
     found = leaks(workspace, run)
     said = f". {trn('Privacy shows {n} leak', 'Privacy shows {n} leaks', found)}" if found else ""
-    return f"{_open(verdict)}{said}"
+    return f"{_open(verdict, policy)}{said}"
 
 
-def _open(verdict: engine.Verdict) -> str:
+def _open(verdict: engine.Verdict, policy: engine.Policy) -> str:
     """Return how open a gate is that a run passes."""
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
         return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))
     if not high:
-        return tr("Open")
+        return tr("Open for inside only") if policy.id == release_policy.INSIDE else tr("Open")
     return trn("Open, but {n} measured value high", "Open, but {n} measured values high", len(high))
 
 
@@ -239,8 +241,7 @@ def _job(workspace: engine.Workspace) -> None:
 def _job_line(workspace: engine.Workspace, job_id: str) -> None:
     """Draw the running job's stage and time left, and the way to stop it; run the page once when it ends."""
     job = still_running(workspace, job_id)
-    st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
-    bar(workspace, job, key="sidebar.job")
+    bar(workspace, job, key="sidebar.job", title=f"**{tr(JOBS.get(job.kind, job.kind))}**")
 
 
 def _glossary() -> None:

@@ -719,3 +719,16 @@ def test_leaks_are_ordered_by_how_clear_they_are() -> None:
     assert set(order) == set(SHARES)
     drawn = figures.leak_shares(rows, order).plot.layout.yaxis.categoryarray
     assert [title.removesuffix(" *") for title in drawn] == [MEASURES[name].title for name in order[:3]]
+
+
+def test_all_members_are_not_said_to_be_found_where_nothing_can_be_read():
+    from engine.figures.privacy.membership import finds_all
+
+    roc = pd.DataFrame({"attack": ["a"] * 3 + ["b"] * 2, "fpr": [0.01, 0.044, 1.0, 0.3, 1.0],
+                        "tpr": [0.5, 1.0, 1.0, 1.0, 1.0]})  # fmt: skip
+    titles = {"a": "One", "b": "Two"}
+    assert finds_all(roc, ["a", "b"], titles, 10 / 90) == (
+        " “One” finds all members at 11.1% false alarms, the fewest that can be read here, and 1 more at under half."
+    )
+    assert finds_all(roc, ["a"], titles, 0.02) == " “One” finds all members at 4.4% false alarms."
+    assert finds_all(roc, ["a"], titles, 0.5) == ""

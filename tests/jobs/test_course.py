@@ -59,6 +59,22 @@ def test_a_first_run_is_told_by_its_plan_until_it_has_a_rate_of_its_own():
     assert told["fraction"] < 1.0
 
 
+def test_a_first_run_that_takes_longer_than_was_planned_is_not_said_to_be_near_its_end():
+    """Nothing tells which steps are still to come: a long one may follow a quick one."""
+    clock = Clock()
+    course = Course({}, 20.0, clock)
+    clock.now += 15
+    assert not course.whole("writing", 400, 420, 1.0)["over"]
+    for done in range(0, 430, 43):
+        clock.now += 30
+        told = course.whole("reading", done, 430, None)
+        assert told["over"]
+        assert told["fraction"] <= 0.9 + 1e-9
+    known = Course({"writing": 10.0, "reading": 10.0}, 20.0, clock)
+    clock.now += 500
+    assert not known.whole("writing", 1, 2, None)["over"], "the run before tells what is to come"
+
+
 @pytest.mark.parametrize("before", [{"writing": 100.0, "voting": 100.0}, {}])
 def test_steps_that_take_turns_are_told_by_the_rounds_that_are_left(before):
     """Ten rounds of two steps that count the texts of the whole run: none is over before the last round."""

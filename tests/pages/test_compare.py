@@ -270,7 +270,8 @@ def test_the_board_says_first_which_run_shows_the_fewest_leaks_and_suits_the_mos
         "Fewest leaks found: 2 · Two (none seen, 1 cannot be told), but it suits no use that could be judged."
     )
     assert compare_overview.most_uses(names, uses, kept) == (
-        "Most uses: not yet known. 60 texts beside real ones are too few, 100 are needed: "
+        "Most uses: no run suits one that could be judged. Of 1 · One 60 texts beside real ones are too few, 100 are "
+        "needed: "
         "a run of about 210 would do."  # as Utility says of that run: 124 texts, of which 60 could be held
     )
     judged["r-2"] = said("unknown", "unknown", "unknown")  # what was not measured is not a run without leaks

@@ -62,3 +62,13 @@ def test_an_examination_that_goes_on_promises_no_time_by_what_was_kept(done, tol
     )  # fmt: skip
     assert ("3 min" in status_line(job)) == told
     assert status_line(job).startswith(f"{round(100 * done)}%"), "the share is of the whole"
+
+
+@pytest.mark.parametrize(("left", "said"), [(None, "longer than planned"), (120.0, "about 2 min left of this step")])
+def test_a_job_longer_than_planned_promises_no_time_for_the_whole(left, said):
+    job = SimpleNamespace(
+        kind="synthesize", state="running", stopping=False, done=1, total=60, stage="generating", seconds_left=left,
+        whole=Whole(1, 1, "generating", 0.9, 3.0, over=True),
+    )  # fmt: skip
+    assert said in status_line(job)
+    assert "3 s" not in status_line(job)

@@ -53,6 +53,8 @@ def test_a_run_that_is_too_short_says_how_long_one_would_do():
     assert more_texts(several, 60).endswith(
         "3 uses wait for more. About 190 would do for 2 of them, about 4,190 for all."
     )
+    assert more_texts(several, 60, 430).endswith("for all. This method can make 430 of these records.")
+    assert more_texts(several, 60, 5_000) == more_texts(several, 60)
     assert utility_verdict.enough(several, 60) == 190, "one that takes far more does not speak for the others"
     assert more_texts([replace(few, mark="tick")], 60) == ""
     assert more_texts([replace(few, counted="tokens")], 60) == ""

@@ -65,8 +65,9 @@ def add_roc(
     for name, fill in () if greyed or number else (("tpr_high", None), ("tpr_low", "tonexty")):
         plot.add_scatter(
             x=np.maximum(band["fpr"].to_numpy(float), FLOOR), y=np.maximum(band[name].to_numpy(float), FLOOR / 10),
-            mode="lines", fill=fill, fillcolor=clear,
-            line={"width": 0, "color": clear, "shape": "hv"}, showlegend=False, hoverinfo="skip",
+            mode="lines", fill=fill, fillcolor=clear, name=f"{title}: its 95% band",
+            line={"width": 0, "color": clear, "shape": "hv"}, showlegend=fill is not None and len(band) > 0,
+            hoverinfo="skip",
         )  # fmt: skip
     plot.add_scatter(
         x=x, y=np.maximum(read["tpr"].to_numpy(float), FLOOR / 10), mode="lines",
@@ -127,21 +128,23 @@ def _found_at(points: pd.DataFrame, rate: float) -> float:
     return float(below["tpr"].max()) if len(below) and rate < 0.5 else 0.0
 
 
-def finds_all(roc: pd.DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> str:
+def finds_all(roc: pd.DataFrame, names: Sequence[str], titles: Mapping[str, str], edge: float = FLOOR) -> str:
     """Return a sentence on the attack that finds every member at the fewest false alarms, with a space before it.
 
     Curves of leaking runs lie on the upper edge, one upon the other. Empty where none finds all before half of the
-    others are taken for members.
+    others are taken for members. Below the rate `edge` nothing can be read, so no fewer false alarms are named.
     """
     least: dict[str, float] = {}
     for name in names:
         points = roc[(roc["attack"] == name) & (roc["tpr"] >= 1.0)]
-        if len(points) and float(points["fpr"].min()) < 0.5:
-            least[name] = float(points["fpr"].min())
+        if len(points) and (rate := max(float(points["fpr"].min()), edge)) < 0.5:
+            least[name] = rate
     if not least:
         return ""
     first = min(least, key=lambda name: least[name])
     said = f" “{titles.get(first, first)}” finds all members at {100 * least[first]:.1f}% false alarms"
+    if FLOOR < edge == least[first]:
+        said += ", the fewest that can be read here"
     others = len(least) - 1
     return f"{said}{f', and {others} more at under half' if others else ''}."
 
@@ -197,7 +200,7 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
         takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
     else:
         takeaway = "No curve drawn here leaves chance by more than its band, with all attacks allowed for."
-    takeaway += finds_all(roc, names, titles) + undrawn(wanted, names, titles)
+    takeaway += finds_all(roc, names, titles, readable_from(attacks)) + undrawn(wanted, names, titles)
     return Figure(plot, takeaway, f"{CAVEAT} What counts is the left: few false alarms.", f"ROC curves. {takeaway}")
 
 

@@ -169,7 +169,7 @@ def proof_and_roc(
     roc_axes(plot, 420, [roc[roc["attack"] == name] for name in names], edge)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
-    takeaway += finds_all(roc, names, titles) + undrawn(wanted, names, titles)
+    takeaway += finds_all(roc, names, titles, edge) + undrawn(wanted, names, titles)
     if names and set(names) <= greyed:
         takeaway += f" {only_greyed(names, attacks)}"
     return Figure(plot, takeaway, _caveat(claim), f"ROC curves. {takeaway}")

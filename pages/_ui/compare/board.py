@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,10 +45,11 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
-    figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     names = called_by(runs, numbers)
     leaks = overview.draw_leaks(names, runs, findings, attacks)
+    drawn = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
+    figure = board(drawn, findings, chosen["privacy"], chosen["utility"])
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
@@ -91,6 +93,11 @@ def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSu
 def called_by(runs: Mapping[str, engine.RunSummary], numbers: Mapping[str, BoardRun]) -> dict[str, str]:
     """Return what runs are called in sentences of every view: the number of their mark on the board, and their name."""
     return {run_id: f"{numbers[run_id].number} · {run_title(run)}" for run_id, run in runs.items()}
+
+
+def in_all(leaks: int) -> str:
+    """Return in few words how many leaks Privacy shows of a run: the one number on the axis is not all of them."""
+    return count_of(leaks, "leak") if leaks else "no leak seen"
 
 
 def promise(guarantee: engine.Guarantee) -> str:

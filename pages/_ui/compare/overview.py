@@ -255,9 +255,11 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]], ke
     if not short:
         return "Most uses: not yet known; Utility says why."
     _, run, near = min(short, key=lambda one: one[0])
-    few = f"{near.size or 0:,} texts beside real ones are too few, {near.least:,} are needed"
+    few = f"Of {names[run]} {near.size or 0:,} texts beside real ones are too few, {near.least:,} are needed"
     more = f"a run of about {enough(waiting[run], kept[run]):,} would do"
-    return f"Most uses: not yet known. {few}: {more}."
+    judged = any(use.mark == "cross" for uses in uses_of.values() for use in uses)
+    said = "no run suits one that could be judged" if judged else "not yet known"
+    return f"Most uses: {said}. {few}: {more}."
 
 
 def listed(called: Sequence[str], word: str = "and") -> str:

@@ -210,7 +210,7 @@ def _line(
     if line.done and not line.see:
         st.markdown(words)
         return
-    left, right = st.columns([3, 2] if line.id == "load" else [4, 1], vertical_alignment="center")
+    left, right = st.columns([3, 2] if line.id == "load" or line.busy else [4, 1], vertical_alignment="center")
     left.markdown(words)
     with right.container(horizontal=True, horizontal_alignment="right", key=f"home.step.{line.id}"):
         if line.id == "load":

@@ -69,8 +69,8 @@ class Group(TypedDict):
 
 NEARER = {  # what was measured of few texts that are unlike the model's (README, "Which of them when")
     name: mark(
-        "Still the first choice: on 300 texts unlike those that the model knows, at ε = 1 and 4, it came clearly "
-        "nearer to them than text that reads nothing."
+        "Though its signal is weak here: on 300 texts unlike those that the model knows, at ε = 1 and 4, it came "
+        "clearly nearer to them than text that reads nothing."
     )
     for name in ("dp-topics", "aug-pe")
 }
@@ -130,9 +130,9 @@ def choose(
     _deck(decks, chosen, tr("Recommended methods"), "plan.cards", on_choice)
     for one in recommended:
         if one.method == first:
-            name, short = plain(card_of(methods[first]).name), plain(_in_short(drafts, one))
-            if first in NEARER and _weak(drafts, one):
-                short = f"{short} {tr(NEARER[first])}"
+            name = plain(card_of(methods[first]).name)
+            nearer = first in NEARER and _weak(drafts, one)  # how weak stands on the card and above Start
+            short = tr(NEARER[first]) if nearer else plain(_in_short(drafts, one))
             alone = tr("None of these works well for so few people.") if _hopeless(drafts, recommended, methods) else ""
             st.caption(f"**{title}: {name}.** {f'{alone} ' if alone else ''}{short}")
     box = st.expander(

@@ -105,6 +105,10 @@ def status_line(job: engine.JobView, took: float | None = None) -> str:
 def _left_of(job: engine.JobView, took: float | None) -> str:
     """Return the time left of a job with a whole; of an examination that has hardly begun, that it is not known."""
     assert job.whole is not None
+    if job.whole.over and job.seconds_left is None:
+        return tr("longer than planned")
+    if job.whole.over:
+        return tr("{left} of this step", left=left(job.seconds_left or 0.0))
     known = job.whole.fraction - job.whole.began >= TOLD * (1.0 - job.whole.began)  # of what is done since it went on
     if job.kind not in ASKING or known:
         return left(job.whole.seconds_left)
@@ -216,10 +220,18 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
         cancel(workspace, job, key=key)
 
 
-def bar(workspace: engine.Workspace, job: engine.JobView, *, key: str) -> None:
-    """Draw how far a job is that is named beside it, and the button that stops it."""
+def bar(workspace: engine.Workspace, job: engine.JobView, *, key: str, title: str = "") -> None:
+    """Draw how far a job is, and the button that stops it: beside the title where there is one, else below the bar."""
+    beside = title and not st.session_state.get(f"{key}.cancel.{job.id}.asked")
+    if beside:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.head"):
+            st.markdown(title, width="stretch")
+            cancel(workspace, job, key=key)
+    elif title:
+        st.markdown(title)
     st.progress(fraction(job), text=status_line(job, _took(workspace, job)))
-    cancel(workspace, job, key=key)
+    if not beside:
+        cancel(workspace, job, key=key)
 
 
 def _took(workspace: engine.Workspace, job: engine.JobView) -> float | None:

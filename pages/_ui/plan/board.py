@@ -175,7 +175,7 @@ def _count(facts: engine.Facts, method: engine.MethodSpec, corpus_id: str) -> in
     )
     if count < FEW <= most:
         st.button(
-            tr("Make {few}: of fewer, most uses stay “not known”", few=number(FEW)), key="plan.enough",
+            tr("Make {few}: about the fewest by which most uses can be judged", few=number(FEW)), key="plan.enough",
             type="tertiary", icon=":material/playlist_add:", on_click=_set, args=(key, FEW), help=_why_enough(),
         )  # fmt: skip
     return count

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import engine
-from pages._ui.language import tr
+from pages._ui.language import mark, tr
 from pages._ui.texts import plain
 
 INSIDE = "exploratory"
+HARDLY = mark("Hardly {policies}: few are set aside.")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def said(reach: engine.Reach) -> str:
     )
     if not reach.hardly:
         return line
-    return f"{line} {tr('Too few are set aside for {policies}.', policies=_listed(reach.hardly))}"
+    return f"{line} {tr(HARDLY, policies=_listed(reach.hardly))}"
 
 
 def _listed(policies: Iterable[engine.Policy]) -> str:

@@ -136,6 +136,8 @@ def _line(
             ":orange[:material/warning: **Open, but {n} measured values high**]",
             len(high),
         ), None
+    if policy.id == INSIDE:
+        return tr(":orange[:material/lock_open: **Open for inside only**]"), None
     return tr(":green[:material/lock_open: **Open**]"), None
 
 

@@ -15,6 +15,7 @@ import engine
 from engine import BUNDLE_FILES, VERIFY_COMMANDS
 from pages._ui.language import tr, trn
 from pages._ui.release.bundle import JUST
+from pages._ui.release.policy import reach
 from pages._ui.sign_in.closed import barred, closed, lacks
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain, when
@@ -35,9 +36,9 @@ def releases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     made = [release for release in known if release.run_id == run.id]
     if not made:
         st.caption(tr("Nothing has been released from this run."))
-    titles = {policy.id: policy.title for policy in workspace.releases.policies()}
+    policies = {policy.id: policy for policy in workspace.releases.policies()}
     for release in made:
-        _release(workspace, release, titles.get(release.policy, release.policy))
+        _release(workspace, release, policies.get(release.policy))
     if len(known) > len(made):
         st.caption(
             trn(
@@ -66,19 +67,16 @@ def latest(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Releas
 
 
 def just(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Say that a release was made a moment ago, and hand it out at once."""
+    """Say that a release was made a moment ago, and for whom it is; the bar below hands it out."""
     made = latest(workspace, run)
     if made is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="release.just.box"):
-        st.success(
-            trn("{n} record released.", "{n} records released.", made.records), icon=":material/check_circle:",
-            width="stretch",
-        )  # fmt: skip
-        download(workspace, made, f"release.zip.just.{made.id}", primary=False)
+    policy = next((one for one in workspace.releases.policies() if one.id == made.policy), None)
+    said = trn("{n} record released.", "{n} records released.", made.records) + (f" {reach(policy)}" if policy else "")
+    st.success(plain(said), icon=":material/check_circle:")
 
 
-def download(workspace: engine.Workspace, made: engine.ReleaseSummary, key: str, *, primary: bool = True) -> None:
+def download(workspace: engine.Workspace, made: engine.ReleaseSummary, key: str) -> None:
     """Draw the download of a release as one file; nothing for whose role it is not."""
     if lacks(engine.Right.REVEAL):
         return
@@ -88,21 +86,23 @@ def download(workspace: engine.Workspace, made: engine.ReleaseSummary, key: str,
         file_name=f"{made.id}.zip",
         mime="application/zip",
         key=key,
-        type="primary" if primary else "secondary",
+        type="primary",
         icon=":material/folder_zip:",
         on_click="ignore",
         help=tr("Every file is checked again before it is handed out"),
     )
 
 
-def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy: str) -> None:
+def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy: engine.Policy | None) -> None:
     with st.container(border=True, key=f"release.made.{release.id}"):
         state = f" · :red-badge[{tr('withdrawn')}]" if release.revoked else ""
         signed = tr("signed") if release.signed_by else tr("not signed")
         st.markdown(
             f":material/inventory_2: **{when(release.created)}** · {count_of(release.records, 'record')} · "
-            f"{plain(policy)} · {signed}{state}"
+            f"{plain(policy.title if policy else release.policy)} · {signed}{state}"
         )
+        if policy is not None:
+            st.caption(plain(reach(policy)))
         said = [
             tr("for {recipient}", recipient=release.words["recipient"]) if release.words.get("recipient") else "",
             tr("purpose: {purpose}", purpose=release.words["purpose"]) if release.words.get("purpose") else "",

@@ -96,6 +96,11 @@ def nobody_named(policy: engine.Policy) -> str:
     return tr("No readers are named on Plan yet: until then “{policy}” holds, for inside.", policy=plain(policy.title))
 
 
+def reach(policy: engine.Policy) -> str:
+    """Return for whom a text under a policy is, in its first sentence."""
+    return f"{policy.sentence.split('. ')[0].rstrip('.')}."
+
+
 def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy:
     """Draw the picker and return the chosen policy; at first the one that is preselected."""
     corpus_id = run.corpus_id

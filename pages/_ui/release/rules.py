@@ -20,7 +20,7 @@ from pages._ui.parts.progress import running_job
 from pages._ui.plan.leaving import INSIDE
 from pages._ui.privacy.count import in_spite
 from pages._ui.release import waivers as release_waivers
-from pages._ui.release.policy import WAIT, hold_against
+from pages._ui.release.policy import WAIT, hold_against, reach
 from pages._ui.texts import decimal, plain
 
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
@@ -31,6 +31,7 @@ STATES = {
 }
 WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
 FEW = "too few."  # ends the remedy's sentence that too little was set aside to compare with
+MANY_TEXTS, MORE_TEXTS = "1,000 texts or more", "more texts"  # two rules' ways that the larger of both serves
 END = "upper end of its 95% interval"  # in the sentence of a limit that goes by it
 HIGH = (":material/warning:", mark("measured, high"), "orange")
 
@@ -57,8 +58,9 @@ def check_list(
                 "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met.", **stands
             )
         )
+        said = f"{said} {plain(reach(policy))}"
         leaking = in_spite(workspace, run)
-        if high or leaking:
+        if high or leaking or policy.id == INSIDE:
             more = trn(
                 "**{n} measured value is high.** This policy only asks that it is known, so it does not close the "
                 "gate. Read it before you build.",
@@ -139,10 +141,11 @@ def _never(
             st.caption(said)
         with st.container(horizontal=True, gap="small"):
             inside = next((one for one in workspace.releases.policies() if one.id == INSIDE), None)
-            if inside is not None and policy.id != INSIDE:
+            other = inside if widest is None or policy.requirements.whole_output else widest
+            if other is not None and policy.id not in (INSIDE, other.id):
                 st.button(
-                    tr("Look at it under “{policy}”", policy=plain(inside.title)), icon=":material/visibility:",
-                    key=f"release.inside.{run.id}", on_click=hold_against, args=(workspace, run.corpus_id, INSIDE),
+                    tr("Look at it under “{policy}”", policy=plain(other.title)), icon=":material/visibility:",
+                    key=f"release.inside.{run.id}", on_click=hold_against, args=(workspace, run.corpus_id, other.id),
                 )  # fmt: skip
             unproven = policy.requirements.whole_output or any(line.rule == "guarantee" for line in lines)
             if unproven and st.button(
@@ -157,10 +160,20 @@ def _lines(
     workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
     """Draw rules; what would help several of them alike stands once, below the last of these."""
-    ways = [_way(line, _short(line)) for line in lines]
-    last = {way: place for place, (line, way) in enumerate(zip(lines, ways, strict=True)) if line.passed is not True}
-    for place, (line, way) in enumerate(zip(lines, ways, strict=True)):
-        _line(workspace, line, policy, run, helped=last.get(way, place) != place)
+    ways = said_once([_way(line, _short(line)) if line.passed is not True else "" for line in lines])
+    for line, way in zip(lines, ways, strict=True):
+        _line(workspace, line, policy, run, way=way)
+
+
+def said_once(ways: Sequence[str]) -> list[str]:
+    """Return what would help each of several rules, where it is said: at the last of those it helps alike.
+
+    Ways that differ only in how many texts they take are one, that of the most; at the other rules stands nothing.
+    """
+    alike = [way.replace(MANY_TEXTS, MORE_TEXTS) for way in ways]
+    last = {way: place for place, way in enumerate(alike)}
+    most = {way: max((own for own, one in zip(ways, alike, strict=True) if one == way), key=len) for way in last}
+    return [most[way] if last[way] == place else "" for place, way in enumerate(alike)]
 
 
 def _waiting(
@@ -186,7 +199,7 @@ def _waiting(
         if not busy and examined_run.closes(workspace, run):
             st.caption(examined_run.closes(workspace, run))
         for line in lines:
-            _line(workspace, line, policy, run, helped=True, told=line.passed is None)
+            _line(workspace, line, policy, run, told=line.passed is None)
 
 
 def _short(line: engine.RuleVerdict) -> str:
@@ -230,10 +243,10 @@ def _line(
     policy: engine.Policy,
     run: engine.RunSummary,
     *,
-    helped: bool = False,
+    way: str = "",
     told: bool = False,
 ) -> None:
-    """Draw a rule and its state, but where that is `told` above; what would help, but where it is said for several.
+    """Draw a rule and its state, but where that is `told` above, and what would help, where it is said here.
 
     A limit of a measured number stands in one line, and in full behind its help sign.
     """
@@ -247,8 +260,6 @@ def _line(
         st.caption(short or plain(line.sentence), help=plain(line.sentence) if short else None)
         if line.passed is True:
             return
-        if not helped:
-            st.markdown(
-                tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(_way(line, short)))
-            )
+        if way:
+            st.markdown(tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(way)))
         release_waivers.draw(workspace, line, policy, run)

@@ -28,7 +28,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
     uses = use_table(findings)
     with st.container(key="utility.head"):
         st.markdown(f"#### {_icon(uses)} {headline(uses)}")
-    if more := more_texts(uses, run.kept):
+    if more := more_texts(uses, run.kept, _most(workspace, run)):
         with st.container(horizontal=True, vertical_alignment="center", key="utility.few"):
             st.markdown(more, width="content")
             if st.button("Plan that run", key="utility.few.plan", icon=":material/tune:", **page_only("plan")):
@@ -74,12 +74,19 @@ def _one(use: engine.Use) -> tuple[list[str], str, str]:
     return [f"**{plain(use.use)}**"], use.mark, plain(f"{use.sentence}{size(use)}")
 
 
-def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
+def _most(workspace: engine.Workspace, run: engine.RunSummary) -> int | None:
+    """Return how many texts its method can make here at most; None where that is not bound to the records."""
+    spec = next((one for one in workspace.plan.methods() if one.id == run.method.removeprefix(FILTERED)), None)
+    return workspace.ledger.public_facts(run.corpus_id).records if spec is not None and spec.one_to_one else None
+
+
+def more_texts(uses: Sequence[engine.Use], kept: int, most: int | None = None) -> str:
     """Return how many texts of a run would settle the uses that wait for more; empty where none does.
 
     Args:
         kept: how many texts the run has: fewer can be held against real text, since a text is not held against its own
             source, and both sides are made equally long.
+        most: how many its method can make here, where that is bound to the records.
     """
     short = [use for use in uses if use.waits]
     if not short:
@@ -90,7 +97,9 @@ def more_texts(uses: Sequence[engine.Use], kept: int) -> str:
     first, every = enough(short, kept), max(_wanted(use, kept) for use in short)
     soon = sum(_wanted(use, kept) <= first for use in short)
     would = "would do" if soon == len(short) else f"would do for {soon} of them, about {every:,} for all"
-    return f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {first:,} {would}."
+    said = f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {first:,} {would}."
+    beyond = most is not None and max(first, every) > most
+    return f"{said} This method can make {most:,} of these records." if beyond else said
 
 
 def enough(short: Sequence[engine.Use], kept: int) -> int:
