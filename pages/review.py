@@ -24,7 +24,9 @@ workspace = guard()
 TEXTS, VALUES, BULK = review_spot.TEXTS, review_values.VIEW, mark("By type and confidence")
 SPOT, NAMED, SETTINGS = review_spot.VIEW, mark("Named people"), mark("Detector settings")
 
-st.title(tr("Review"), anchor=False)
+head = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="review.head")
+with head:
+    st.title(tr("Review"), anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
     nothing.draw(workspace, key="review")
@@ -48,16 +50,16 @@ if corpus.span_source is None:
     st.stop()
 acting.ask(workspace, key="review", what=tr("Each decision"))
 
-with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  # one line beside the sidebar
-    view = st.radio(
-        tr("View"),
-        [TEXTS, VALUES, BULK, SPOT, NAMED, SETTINGS],
-        format_func=translator(),
-        key="review.view",
-        horizontal=True,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+view = st.radio(
+    tr("View"),
+    [TEXTS, VALUES, BULK, SPOT, NAMED, SETTINGS],
+    format_func=translator(),
+    key="review.view",
+    horizontal=True,
+    label_visibility="collapsed",
+    persist_state="session",
+)
+with head:  # beside the title, so that the work begins higher up
     if view == TEXTS:
         asked = review_queue.filters()
         st.button(

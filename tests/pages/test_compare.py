@@ -583,6 +583,6 @@ def test_a_difference_on_the_board_stands_behind_the_two_shares_that_privacy_nam
         row = compare_overview._row(run, drawn, found, None, {"privacy": "verbatim_8gram_excess"}, {})  # type: ignore[arg-type]
         return str(row[MEASURES["verbatim_8gram_excess"].title])
 
-    assert said(rows) == "21.7% against 8.3% by chance: 13.3 pp (−6.0 pp to 33.0 pp)"
+    assert said(rows) == "21.7% against 8.3% by chance: 13.3 pp (−6.0 to 33.0 pp)"
     other = [*rows[:2], dataclasses.replace(excess, value=0.05)]  # of other values than these shares
     assert said(other).startswith("5.0 pp")

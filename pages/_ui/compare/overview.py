@@ -66,21 +66,21 @@ def draw(
     numbers = {MEASURES[name].title: NUMBER for name in chosen.values()}
     event = st.dataframe(
         frame, hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
-        height="content", row_height=wrapped.whole(frame, {"Uses": 85, "Leaks": 85, "Method": 100, **numbers}),
+        height="content", row_height=wrapped.whole(frame, {"Uses": 82, "Leaks": 82, "Method": 95, **numbers}),
         alt="Every examined run with its promise, leaks and use",
         column_config={
             "Run": st.column_config.NumberColumn(width=40),
-            "Method": st.column_config.TextColumn(width=100),
+            "Method": st.column_config.TextColumn(width=95),
             COULD: st.column_config.TextColumn(
-                width=90, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
+                width=80, help="The widest policy that is met by what was measured, as Privacy says it; a person's "
                 "approval and signature taken as given. Findings that are out of date meet no rule",
             ),
-            "Proof": st.column_config.TextColumn(width=65),
+            "Proof": st.column_config.TextColumn(width=62),
             "Uses": st.column_config.TextColumn(
-                width=85, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
+                width=82, help="Of the uses on the Utility page: which the text suits, needs care in, does not suit",
             ),
             "Leaks": st.column_config.TextColumn(
-                width=85,
+                width=82,
                 help="Of the sentences on the Privacy page, by the words there; “too few to tell”: not above chance, "
                 "in so few records that a leak is not excluded",
             ),

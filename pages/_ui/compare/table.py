@@ -260,8 +260,14 @@ def cell(name: str, value: float, low: float, high: float) -> str:
     if low != low or high != high:
         return show_measure(name, value)
     if too_wide(name, low, high) and low <= 0:  # however wide, one above 0 says that more leaks than by chance
-        return f"cannot be compared ({show_measure(name, low)} to {show_measure(name, high)})"
-    return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
+        return f"cannot be compared ({_span(name, low, high)})"
+    return f"{show_measure(name, value)} ({_span(name, low, high)})"
+
+
+def _span(name: str, low: float, high: float) -> str:
+    """Return an interval; a unit of a difference stands once, behind it."""
+    begin, end = show_measure(name, low), show_measure(name, high)
+    return f"{begin.removesuffix(' pp') if end.endswith(' pp') else begin} to {end}"
 
 
 def brief(name: str, value: float) -> str:

@@ -17,7 +17,7 @@ import streamlit as st
 
 from pages._ui.texts import plain
 
-LINES, WRAPPED = 3, 18  # lines of such a row, and the pixels of one more
+LINES, WRAPPED = 3, 20  # lines of such a row, and the pixels of one more
 ROW, LINE = 64, 35  # pixels; above 60 a frame's cells wrap, and this shows three lines; below it they show one
 LETTER, EDGE = 5.3, 17  # pixels of a letter in a cell, about, and of what is left free at its two sides
 NO_BREAK = "\u00a0"  # a space at which no line ends
