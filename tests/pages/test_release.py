@@ -152,7 +152,7 @@ def test_a_record_of_high_risk_is_approved_after_a_question_and_one_of_low_risk_
         decision(app, "approved").click().run()
         assert workspace.runs.approval_counts(seeded.run)["approved"] == 0
         assert f"Risk {high['risk']:.2f}" in texts(app, "warning")
-        assert app.session_state[f"{release_records.ASKED}"] == high["record_id"]
+        assert app.session_state[release_records.ASKED] == (seeded.run, high["record_id"])
         assert decision(app, "sure").proto.shortcut.upper() == "A"
         assert decision(app, "sure").proto.type == "secondary"
         (keys,) = (one for one in app.get("bidi_component") if "release.keys" in one.key)
@@ -406,7 +406,7 @@ def test_a_key_pressed_too_early_approves_nothing(seeded, both):
     app.session_state[f"release.record.{seeded.run}"] = first if both else second
     if both:
         for state in ("approved", "rejected"):
-            app.session_state[f"release.{state}.{first}"] = True
+            app.session_state[f"release.{state}.{seeded.run}.{first}"] = True
     app.session_state["press"] = (workspace, seeded.run, rows.iloc[0], "approved", [first, second])
     app.run()
     assert not app.exception

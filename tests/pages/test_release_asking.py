@@ -110,3 +110,18 @@ def test_all_unread_is_not_approved_once_the_records_have_a_risk(seeded, visit):
     assert approved(workspace, seeded.run) == 0
     assert "nothing was approved" in texts(app, "error")
     assert release_records.ASKED not in app.session_state
+
+
+def test_a_question_and_a_press_are_of_one_run_though_runs_number_their_records_alike(seeded, visit):
+    workspace = seeded.open()
+    for run in (seeded.run, seeded.other):
+        measured(workspace, run, 0.1)
+        measured(workspace, run, 0.9, "s-000001")
+    app = visit("release", **{"_ui.run": seeded.run})
+    decision(app, "approved").click().run()
+    key = decision(app, "sure").key
+    app.session_state["_ui.run"] = app.session_state["release.run"] = seeded.other
+    app.run()
+    assert not [one for one in app.button if (one.key or "").startswith("release.sure.")], "of the other one none asked"
+    assert decision(app, "approved").key.split(".")[2:] == [seeded.other, "s-000001"]
+    assert key.split(".")[2:] == [seeded.run, "s-000001"]

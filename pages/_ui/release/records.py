@@ -23,7 +23,7 @@ from pages._ui.texts import count_of, number, plain
 
 SIZE = 25
 HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
-ASKED = "release.asked"  # the record of high risk whose approval is asked about
+ASKED = "release.asked"  # run and record of high risk whose approval is asked about
 LINES = 80  # characters of a text that its three lines in the table hold, however the words break
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
 STALE = mark(
@@ -73,7 +73,7 @@ def draw(
         rows = rows.assign(risk=float("nan"))
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
-    if st.session_state.get(ASKED) != chosen:
+    if st.session_state.get(ASKED) != (run.id, chosen):
         st.session_state.pop(ASKED, None)
     left, right = st.columns([7, 5], gap="small")
     with left:
@@ -212,7 +212,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         else tr("Nothing is marked yet: what stands in the originals too is known after an examination.")
     )
     asks = not run.stale and str(row["approval"]) != "approved" and asking.asks_first(float(row["risk"]))
-    asked = asks and st.session_state.get(ASKED) == record
+    asked = asks and st.session_state.get(ASKED) == (run.id, record)
     if asked:
         st.warning(asking.question(float(row["risk"]), len(marked)), icon=":material/warning:")
     with st.container(horizontal=True, gap="xsmall"):  # in one line beside the table
@@ -224,7 +224,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             sure = asked and state == "approved"
             st.button(
                 tr("Approve it all the same") if sure else tr(label),
-                key=_key("sure" if sure else state, record),
+                key=_key("sure" if sure else state, run.id, record),
                 type="secondary" if sure else kind,  # type: ignore[arg-type]
                 shortcut=shortcut,
                 disabled=run.stale or row["approval"] == state,
@@ -234,7 +234,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             )
         st.button(
             tr("Next"),
-            key=_key("next", record),
+            key=_key("next", run.id, record),
             shortcut="J",
             disabled=place + 1 >= len(ids),
             on_click=_show,
@@ -242,7 +242,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         )
         st.button(
             tr("Previous"),
-            key=_key("previous", record),
+            key=_key("previous", run.id, record),
             shortcut="K",
             disabled=place == 0,
             on_click=_show,
@@ -253,9 +253,9 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         st.caption(tr("Approving or rejecting moves on to the next record of this page."))
 
 
-def _key(action: str, record: str) -> str:
-    """Return a button's key; it names the record, so that a press always belongs to the text that was seen."""
-    return f"release.{action}.{record}"
+def _key(action: str, run_id: str, record: str) -> str:
+    """Return a button's key. It names run and record, since runs number theirs alike: a press is of what was seen."""
+    return f"release.{action}.{run_id}.{record}"
 
 
 def _decide(
@@ -268,7 +268,7 @@ def _decide(
     """
     record = str(row["record_id"])
     late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
-    if late or sum(bool(st.session_state.get(_key(one, record))) for one in (*DECISIONS, "sure")) > 1:
+    if late or sum(bool(st.session_state.get(_key(one, run_id, record))) for one in (*DECISIONS, "sure")) > 1:
         notice(tr("A key came before the next record was shown, and was not counted."), kind="problem")
         return
     st.session_state.pop(ASKED, None)
@@ -278,7 +278,7 @@ def _decide(
     if why:
         notice(why, kind="problem")
     if state == "approved" and (asks or why):
-        st.session_state[ASKED] = record
+        st.session_state[ASKED] = (run_id, record)
         _show(run_id, record)  # also where another one is the riskiest by now
     elif not why and act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
