@@ -50,6 +50,7 @@ class Parts:
             job went on; they count as done and take no time.
     """
 
+    _MOST = 0.99  # of the whole before the job ends, also where all but a moment was done before it went on
     _TRUST = 10.0  # seconds of expected work that count as having been kept to, so that the first part does not decide
 
     def __init__(
@@ -85,6 +86,9 @@ class Parts:
         left = pace * (max(own.seconds - done, 0.1 * own.seconds) + later)
         return {
             "number": at + 1, "parts": len(self._expected), "title": own.title,
-            "fraction": round((before + done) / total, 4) if total else 0.0, "seconds_left": round(left, 1),
-            "began": round(self._kept / total, 4) if total else 0.0,
+            "fraction": self._share(before + done, total), "seconds_left": round(left, 1),
+            "began": self._share(self._kept, total),
         }  # fmt: skip
+
+    def _share(self, done: float, total: float) -> float:
+        return round(min(self._MOST, done / total), 4) if total else 0.0

@@ -58,15 +58,19 @@ def test_each_key_counts_or_is_said_not_to(server, tab):
     assert said.count() == 0
 
 
-def test_a_key_held_down_answers_no_question(server, tab):
+def test_a_key_held_down_answers_no_question_and_decides_on_one_record(server, tab):
     page, _ = tab
     workspace = server.open()
     corpus = workspace.corpora.import_sample("support_tickets")
     workspace.review.use_gold(corpus.id)
     run_id = workspace.jobs.synthesize(corpus.id, "surrogate", count=3)
     wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
-    with workspace.session.db.write() as connection:  # as an examination leaves it, which takes minutes here
-        connection.execute(synthetic.update().where(synthetic.c.run_id == run_id).values(risk=0.95))
+
+    def measured(risk: float) -> None:  # as an examination leaves it, which takes minutes here
+        with workspace.session.db.write() as connection:
+            connection.execute(synthetic.update().where(synthetic.c.run_id == run_id).values(risk=risk))
+
+    measured(0.95)
     page.goto(server.url)
     settled(page)
     goto(page, "Release")
@@ -82,6 +86,20 @@ def test_a_key_held_down_answers_no_question(server, tab):
     page.keyboard.up("a")
     page.keyboard.press("a")
     wait_for(lambda: workspace.runs.approval_counts(run_id)["approved"] == 1, 20, "the second key does not count")
+
+    measured(0.1)
+    page.reload()
+    settled(page)
+    starting(page, "release.approved.").get_by_role("button").wait_for()
+    page.keyboard.press("j")
+    settled(page)
+    page.keyboard.down("a")
+    wait_for(lambda: workspace.runs.approval_counts(run_id)["approved"] == 2, 20, "a key of low risk does not count")
+    for _ in range(8):
+        page.keyboard.down("a")
+        page.wait_for_timeout(300)
+    assert workspace.runs.approval_counts(run_id)["approved"] == 2, "the third record was not looked at yet"
+    page.keyboard.up("a")
 
 
 def test_a_reload_looks_at_the_same_corpus_and_run(server, tab):

@@ -711,6 +711,24 @@ def test_a_difference_that_is_clear_by_itself_alone_is_not_made_milder_in_a_shor
     assert said.brief.endswith("clear by itself, but not among 3 measures looked at together.")
 
 
+def test_a_leak_that_what_many_people_share_hides_is_told_by_the_shares_without_it() -> None:
+    """Every text holds what many share, of either part: a line of both shares whole would read as no difference."""
+    settings = {"reference_records": 140, "set_aside": 2, "train_unshared": [0.4, 60], "holdout_unshared": [0.1, 60]}
+    rows = near_chance("pipp", 1.0, 1.0, (0.2, 0.4))
+    rows[2] = replace(rows[2], value=0.3, settings=settings)
+    said = privacy_verdict(rows)[0]
+    assert said.level == "leak"
+    assert said.brief == (
+        "Real identifiers: 24 of 60 texts (40.0%) hold a private entity of 140 records used, by chance 6 would "
+        "(10.0%), both without what many people share."
+    )
+    assert "(40.0% against 10.0%)" in said.text
+    rows[2] = replace(rows[2], settings={**settings, "set_aside": 0})
+    assert "without what many people share" not in privacy_verdict(rows)[0].brief
+    one = [replace(row, n=1) for row in near_chance("strict_pipp", 1.0, 0.0, (0.5, 1.0))]
+    assert "1 of 1 text (100.0%) hold" in privacy_verdict(one)[0].brief
+
+
 def test_leaks_are_ordered_by_how_clear_they_are() -> None:
     rows = [*near_chance("strict_pipp", 0.2, 0.25, (-0.15, 0.05)), *near_chance("pipp", 0.5, 0.1, (0.3, 0.5)),
             *near_chance("strict_pipp_direct", 0.2, 0.1, (-0.05, 0.25))]  # fmt: skip

@@ -57,6 +57,14 @@ def test_a_job_that_goes_on_begins_where_it_was_stopped():
     assert whole.whole()["fraction"] == pytest.approx(0.4)
 
 
+def test_where_all_but_a_moment_is_kept_the_bar_does_not_stand_at_its_end_while_work_is_left():
+    for seconds in (0.0, 0.01):
+        whole = Parts((replace(PARTS[0], seconds=0.0), replace(PARTS[1], seconds=seconds)), Clock(), kept=500.0)
+        whole.begin("b")
+        told = whole.whole()
+        assert told["began"] == told["fraction"] == 0.99
+
+
 def test_a_machine_half_as_fast_is_told_so_after_the_first_part():
     clock = Clock()
     whole = Parts((Expected("a", "first", 100.0), Expected("b", "second", 100.0)), clock)

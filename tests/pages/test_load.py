@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from streamlit.testing.v1 import AppTest
 
 import engine
@@ -295,6 +297,25 @@ def test_a_share_that_was_chosen_for_one_file_does_not_stand_for_another(empty, 
     assert app.slider(key="load.holdout").value == 44, "it stays with its file"
     app.text_input(key="load.path").set_value(str(tmp_path / "second.csv")).run()
     assert app.slider(key="load.holdout").value == 20, "the first file's need, which is private, would be the start"
+    app.slider(key="load.holdout").set_value(44).run()
+    app.text_input(key="load.sheet").set_value("Second").run()
+    assert app.slider(key="load.holdout").value == 20, "another sheet is another table"
+    app.slider(key="load.holdout").set_value(44).run()
+    app.selectbox(key="load.delimiter").set_value("Comma").run()
+    assert app.slider(key="load.holdout").value == 44, "read another way it is the same one"
+    os.utime(tmp_path / "second.csv", ns=(1, 1))
+    app.run()
+    assert app.slider(key="load.holdout").value == 20, "a file that was replaced is another"
+    assert not app.exception
+
+
+def test_nor_for_another_one_of_the_same_name(empty, visit):
+    rows = "\n".join(["text", *(f"note {i} about something" for i in range(80))])
+    app = visit("load")
+    app.file_uploader(key="load.file.0").upload("rows.csv", rows.encode()).run()
+    app.slider(key="load.holdout").set_value(44).run()
+    app.file_uploader(key="load.file.0").upload("rows.csv", f"{rows}\nanother".encode()).run()
+    assert app.slider(key="load.holdout").value == 20
     assert not app.exception
 
 

@@ -389,8 +389,8 @@ def rule(title: str, passed: bool | None, value: float | None, reference: str = 
     )  # fmt: skip
 
 
-def reason(missing, said, *, stale: bool = False, kind: str = "dp"):
-    run = SimpleNamespace(stale=stale, examination_stale=False, guarantee=SimpleNamespace(kind=kind))
+def reason(missing, said, *, stale: bool = False, examination_stale: bool = False, kind: str = "dp"):
+    run = SimpleNamespace(stale=stale, examination_stale=examination_stale, guarantee=SimpleNamespace(kind=kind))
     side = SimpleNamespace(findings=[], run=run)
     found = SimpleNamespace(wider=SimpleNamespace(title="Internal"), missing=missing)
     return why_not(found, side, SimpleNamespace(), said)  # type: ignore[arg-type]
@@ -403,7 +403,9 @@ def test_the_reason_is_the_worst_finding_where_the_findings_are_out_of_date():
     said = reason(missing, [unsure, leak], stale=True).said
     assert said.startswith("The worst finding: Copied text: 100.0%.")
     assert "Nothing changed" not in said
-    assert "out of date" in reason(missing, [unsure], stale=True).said
+    again, examined = reason(missing, [unsure], stale=True), reason(missing, [unsure], examination_stale=True)
+    assert again.said.startswith("Not for any readers until it is made again and examined: ")
+    assert examined.said.startswith("Not for any readers until it is examined again: ")
 
 
 @pytest.mark.parametrize(

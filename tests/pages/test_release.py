@@ -13,10 +13,10 @@ from engine import GATE_AGAIN, GATE_EXAMINE
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.privacy import data, verdict
+from pages._ui.release import asking, together
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
 from pages._ui.release import rules as release_rules
-from pages._ui.release import together
 from pages._ui.texts import method_name, plain
 from tests.store.span_tables import add_span
 
@@ -155,18 +155,18 @@ def test_a_record_of_high_risk_is_approved_after_a_question_and_one_of_low_risk_
     workspace = seeded.open()
     rows = workspace.runs.synthetic(seeded.run, limit=500, order="risk")
     high, low = rows.iloc[0], rows.iloc[-1]
-    assert high["risk"] > together.LOW >= low["risk"]
+    assert high["risk"] > asking.LOW >= low["risk"]
     app = visit("release", **{"_ui.run": seeded.run})
     for answer in ("rejected", "sure"):
         decision(app, "approved").click().run()
         assert workspace.runs.approval_counts(seeded.run)["approved"] == 0
         assert f"Risk {high['risk']:.2f}" in texts(app, "warning")
-        assert app.session_state[f"{release_records.ASKED}"] == high["record_id"]
+        assert app.session_state[release_records.ASKED] == (seeded.run, high["record_id"])
         assert decision(app, "sure").proto.shortcut.upper() == "A"
         assert decision(app, "sure").proto.type == "secondary"
         (keys,) = (one for one in app.get("bidi_component") if "release.keys" in one.key)
         told = json.loads(keys.proto.json)
-        assert (told["record"], told["asked"]) == (high["record_id"], True), "the browser is told, in plain values"
+        assert told["record"] == high["record_id"], "the browser is told, in plain values"
         decision(app, answer).click().run()
         assert release_records.ASKED not in app.session_state
         if answer == "rejected":
@@ -184,8 +184,8 @@ def test_a_record_of_high_risk_is_approved_after_a_question_and_one_of_low_risk_
 
 @pytest.mark.parametrize(("risk", "asks"), [(0.95, True), (0.51, True), (0.5, False), (0.1, False)])
 def test_what_may_be_approved_with_others_is_not_asked_about(risk, asks):
-    assert release_records.asks_first(risk) is asks
-    assert not release_records.asks_first(float("nan")), "without an examination nothing is known to ask about"
+    assert asking.asks_first(risk) is asks
+    assert not asking.asks_first(float("nan")), "without an examination nothing is known to ask about"
 
 
 def test_refused_release_changes_nothing(seeded, visit):
@@ -409,13 +409,14 @@ def press_late() -> None:
 def test_a_key_pressed_too_early_approves_nothing(seeded, both):
     """Neither the record before, decided already, nor the next one, nor one for which two keys came at once."""
     workspace = seeded.open()
-    first, second = list(workspace.runs.synthetic(seeded.run, limit=2, order="risk")["record_id"])
+    rows = workspace.runs.synthetic(seeded.run, limit=2, order="risk")
+    first, second = list(rows["record_id"])
     app = AppTest.from_function(press_late, default_timeout=30)
     app.session_state[f"release.record.{seeded.run}"] = first if both else second
     if both:
         for state in ("approved", "rejected"):
-            app.session_state[f"release.{state}.{first}"] = True
-    app.session_state["press"] = (workspace, seeded.run, first, "approved", [first, second])
+            app.session_state[f"release.{state}.{seeded.run}.{first}"] = True
+    app.session_state["press"] = (workspace, seeded.run, rows.iloc[0], "approved", [first, second])
     app.run()
     assert not app.exception
     assert workspace.runs.approval_counts(seeded.run)["approved"] == 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.store.database.schema import corpora
 from engine.store.people.roles import RIGHTS, Role
 from pages._ui.navigation import PAGES
 from pages._ui.sign_in import given, settings, visitor
@@ -239,6 +240,28 @@ def test_a_press_after_the_role_was_taken_or_the_rest_was_over_does_nothing(memb
     workspace.people.remove("approver@example.org")
     app.button(key="release.sign").click().run()
     assert "signed as second person" not in set(workspace.audit.lines(limit=200)["action"])
+    workspace.close()
+
+
+def test_another_kind_of_text_is_proposed_to_whoever_may_look_again(members, visit, signing_in):
+    workspace = members.open()
+    workspace.descriptions.declare(members.corpus, "discharge letter", "en", "clinical")
+    with workspace.session.db.write() as connection:
+        connection.execute(corpora.update().where(corpora.c.id == members.corpus).values(span_source="detected"))
+
+    def look(role):
+        signing_in["as"] = f"{role}@example.org"
+        app = visit("review")
+        return app.button(key="sign_in.reason.give").click().run()
+
+    assert "review.proposal.use" not in [one.key for one in look("reviewer").button]
+    app = look("custodian")
+    button = app.button(key="review.proposal.use")
+    workspace.people.set("second@example.org", "Second", ["custodian"])
+    workspace.people.set("custodian@example.org", "Custodian", ["reviewer"])
+    button.click().run()
+    assert not app.exception
+    assert workspace.jobs.all() == [] or workspace.jobs.all()[0].kind != "detect"
     workspace.close()
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.examine.findings.findings import Finding
+from engine.examine.findings.findings import UNSHARED, Finding
 from engine.examine.findings.leak_words import BRIEFLY, TEXTS_THAT
 from engine.examine.findings.levels import NEAREST, ONE_PERSON
 from engine.examine.findings.losses import find
 from engine.examine.measures import show
 
+Side = tuple[float, int]  # a share, and of how many texts or values
 WORDS = "verbatim_8gram"
 WHOLE = 1e-6  # a count may lie so far from a whole number
 
@@ -26,16 +27,42 @@ def compared(findings: Sequence[Finding], name: str, train: Finding, holdout: Fi
     Args:
         train, holdout: its findings against the training part and the holdout.
     """
-    equal = train.settings.get("equal_size_value")
-    ours, theirs = train.value if equal is None else float(equal), holdout.value
+    (ours, texts), (theirs, others) = judged(findings, name, train, holdout)
     if name not in TEXTS_THAT:
         return f"{shared(name, ours)} against {show(name, theirs)} by chance{_base(findings, name, train, holdout)}"
-    of = _of(findings, name, train, holdout)
-    said = f"{TEXTS_THAT[name]}{of}, by chance"
-    counts = _counts(ours, theirs, train, holdout)
+    said = f"{TEXTS_THAT[name]}{_of(findings, name, train, holdout)}, by chance"
+    apart = "" if _unshared(findings, name) is None else ", both without what many people share"
+    counts = _counts(ours, theirs, texts, others)
     if counts is None:
-        return f"{show(name, ours)} of texts {said} {show(name, theirs)} would"
-    return f"{counts[0]:,} of {train.n:,} texts ({show(name, ours)}) {said} {counts[1]:,} would ({show(name, theirs)})"
+        return f"{show(name, ours)} of texts {said} {show(name, theirs)} would{apart}"
+    all_ = f"{texts:,} text{'' if texts == 1 else 's'}"
+    return f"{counts[0]:,} of {all_} ({show(name, ours)}) {said} {counts[1]:,} would ({show(name, theirs)}){apart}"
+
+
+def judged(findings: Sequence[Finding], name: str, train: Finding, holdout: Finding) -> tuple[Side, Side]:
+    """Return the two shares that are held against each other, training part first, each with what it is of.
+
+    They are those whose difference the excess is: where that leaves out what many people share, they do.
+    """
+    found = _unshared(findings, name)
+    if found is not None:
+        return found
+    equal = train.settings.get("equal_size_value")
+    return (train.value if equal is None else float(equal), train.n), (holdout.value, holdout.n)
+
+
+def _unshared(findings: Sequence[Finding], name: str) -> tuple[Side, Side] | None:
+    """Return the shares without what many people share, where there is any and the excess leaves it out; else None."""
+    excess = find(findings, f"{name}_excess", "holdout")
+    if excess is None or not excess.settings.get("set_aside"):
+        return None
+    sides: list[Side] = []
+    for place in UNSHARED:
+        level = excess.settings.get(place)
+        if not isinstance(level, list | tuple) or len(level) != 2 or not isinstance(level[0], int | float):
+            return None
+        sides.append((float(level[0]), int(level[1])))
+    return sides[0], sides[1]
 
 
 def shared(name: str, value: float) -> str:
@@ -63,12 +90,12 @@ def points(excess: Finding, value: float) -> str:
     return show(excess.name, value).replace(" pp", " points")
 
 
-def _counts(ours: float, theirs: float, train: Finding, holdout: Finding) -> tuple[int, int] | None:
+def _counts(ours: float, theirs: float, texts: int, others: int) -> tuple[int, int] | None:
     """Return how many texts two shares of the same texts are, or None where they are not whole numbers of them."""
-    if train.n != holdout.n or train.n <= 0:
+    if texts != others or texts <= 0:
         return None
-    numbers = (ours * train.n, theirs * holdout.n)
-    if any(not math.isfinite(number) or abs(number - round(number)) > WHOLE * train.n for number in numbers):
+    numbers = (ours * texts, theirs * texts)
+    if any(not math.isfinite(number) or abs(number - round(number)) > WHOLE * texts for number in numbers):
         return None
     return round(numbers[0]), round(numbers[1])
 

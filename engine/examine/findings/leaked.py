@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.examine.findings.briefly import compared, points, records, shared
+from engine.examine.findings.briefly import compared, judged, points, records, shared
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.leak_words import ALL_BRIEFLY, ALL_COPIES, IDENTIFIERS, SAYS
 from engine.examine.findings.levels import (
@@ -174,22 +174,15 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
         return ""
     if too_wide(excess.name, excess.low, excess.high):
         return CANNOT
-    ours = _equal_share(findings, name)
-    theirs = find(findings, name, "holdout")
-    beside = "" if ours is None or theirs is None else f" ({show(name, ours)} against {show(name, theirs.value)})"
+    train, holdout = (find(findings, name, reference) for reference in ("train", "holdout"))
+    beside = ""
+    if train is not None and holdout is not None:
+        (ours, _), (theirs, _) = judged(findings, name, train, holdout)
+        beside = f" ({show(name, ours)} against {show(name, theirs)})"
     often = "more often than" if excess.value > 0 else "less often than"
     if abs(excess.value) <= NEGLIGIBLE and excess.low <= 0 <= excess.high:
         often = "about as often as"
     return f": the text gives away values of records used {often} of records nobody used{beside}"
-
-
-def _equal_share(findings: Sequence[Finding], name: str) -> float | None:
-    """Return the share against as many training records as the holdout has, else against all of them."""
-    train = find(findings, name, "train")
-    if train is None:
-        return None
-    equal = train.settings.get("equal_size_value")
-    return train.value if equal is None else float(equal)
 
 
 def _difference(findings: Sequence[Finding], name: str) -> str:

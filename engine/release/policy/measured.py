@@ -123,8 +123,9 @@ def _measured(rule: Rule, value: float, findings: Sequence[Finding], facts: Gate
     lead = leading(findings, rule.finding, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})
     first = _find(findings, PRIVACY_COUNTS.get(rule.finding, ""), rule.reference)
     if lead is not None and lead.brief and lead.level != "unknown":
-        measured = lead.brief.partition(": ")[2].partition("; ")[0] if lead.level == "unsure" else (
-            lead.brief.partition(": ")[2])  # fmt: skip
+        measured = lead.brief.partition(": ")[2]
+        if lead.level == "unsure" and not lead.nothing:  # what cannot be told is said by the sentence behind it
+            measured = measured.partition("; ")[0]
         outcome = f"Measured: {measured.rstrip('.')}. {_judged(lead)}"
         line = _line(rule, value, True, outcome)
         high = rule.high_from is not None and value >= rule.high_from
@@ -158,7 +159,9 @@ def _judged(lead: Sentence) -> str:
     """Return whether what Privacy leads with is more than chance gives, of a rule without a limit."""
     if lead.level in ("leak", "slight"):
         return "That is more than chance gives. This policy sets no limit."
-    if lead.level == "chance" or lead.nothing:
+    if lead.nothing:
+        return "No more was seen than chance gives. This policy sets no limit."
+    if lead.level == "chance":
         return "That is no more than chance gives. This policy sets no limit."
     return "Whether that is more than chance gives cannot be told. This policy sets no limit."
 

@@ -15,6 +15,7 @@ from pages._ui.corpus import detector_patterns
 from pages._ui.language import mark, tr
 from pages._ui.language.words import language_name
 from pages._ui.parts.pager import digest
+from pages._ui.sign_in.closed import lacks
 from pages._ui.texts import count_of, label_name, number, seconds, share
 
 START_SECONDS, WORDS_A_SECOND = 5.0, 1500.0  # loading the taggers; a detection of 2,000 short records beside other work
@@ -91,11 +92,14 @@ def _better(workspace: engine.Workspace, corpus: engine.CorpusSummary, saved: De
 
 
 def proposal(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> bool:
-    """Offer in a line above the findings to look again as the kind of text that public words tell; return if drawn."""
+    """Offer in a line above the findings to look again as the kind of text that public words tell; return if drawn.
+
+    It is for whoever may look again.
+    """
     away = f"review.proposal.away.{corpus.id}"
-    saved = workspace.review.detector_settings(corpus.id)
-    if corpus.span_source != "detected" or st.session_state.get(away):
+    if corpus.span_source != "detected" or st.session_state.get(away) or lacks(engine.Right.MANAGE):
         return False
+    saved = workspace.review.detector_settings(corpus.id)
     fits = _fitting(workspace, corpus, saved.preset)
     if not fits:
         return False
@@ -158,9 +162,14 @@ def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None, lang
     """Keep preset and language and start detection; a callback."""
     saved = workspace.review.detector_settings(corpus_id)
     asked = {"preset": preset or saved.preset, "language": language or saved.language}
-    if asked != {"preset": saved.preset, "language": saved.language}:
-        workspace.review.set_detector_settings(corpus_id, DetectorSettings.from_dict({**saved.model_dump(), **asked}))
-    states.act(workspace.jobs.detect, corpus_id)
+
+    def start() -> str:
+        if asked != {"preset": saved.preset, "language": saved.language}:
+            changed = DetectorSettings.from_dict({**saved.model_dump(), **asked})
+            workspace.review.set_detector_settings(corpus_id, changed)
+        return workspace.jobs.detect(corpus_id)
+
+    states.act(start)
 
 
 def _preset(saved: DetectorSettings, key: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FIRST = "internal"  # the policy for the nearest readers outside the team
 KEY = "load.holdout"
-OF = "_ui.load.holdout.of"  # the file that the share was chosen for
+OF = "_ui.load.holdout.of"  # the table that the share was chosen for
 # Percent. Where the slider stands at first is a constant, whatever file was chosen; what a file would need is offered,
 # as far as the slider goes, and counts once a person asks for it.
 START, MOST = 20, 50
@@ -36,7 +36,7 @@ def ask(
             "resembles the rest more than it resembles them, it remembers what it should not."
         )
     )
-    if st.session_state.get(OF, chosen.place) != chosen.place:  # a share that one file needed says nothing of another
+    if st.session_state.get(OF, chosen.place) != chosen.place:  # what one table needed says nothing of another
         st.session_state[KEY] = float(START)
     st.session_state[OF] = chosen.place
     st.session_state.setdefault(KEY, float(START))

@@ -31,7 +31,11 @@ NEXT_VIEW = "_ui.load.next_view"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A file the custodian chose: where it is, how to read it, and a digest of both for keys."""
+    """A file the custodian chose: where it is, how to read it, and a digest of both for keys.
+
+    place: what stays when the same table is read another way; another upload of that name, a file that was replaced
+        and another sheet are others.
+    """
 
     source: Path | bytes
     filename: str
@@ -39,16 +43,12 @@ class Chosen:
     encoding: str | None
     delimiter: str | None
     sheet: str | None
+    place: str
 
     @property
     def stem(self) -> str:
         """Return the file name without its suffix."""
         return Path(self.filename).stem
-
-    @property
-    def place(self) -> str:
-        """Return its path, or the name it was uploaded under: what stays when it is read another way."""
-        return str(self.source) if isinstance(self.source, Path) else self.filename
 
     def options(self) -> engine.ReadOptions:
         """Return the reading options."""
@@ -99,7 +99,7 @@ def choose() -> Chosen | None:
         return None
     words = "\x1f".join((identity, str(encoding), str(delimiter), str(sheet)))
     digest = hashlib.sha256(words.encode()).hexdigest()[:12]
-    return Chosen(source, filename, digest, encoding, delimiter, sheet)
+    return Chosen(source, filename, digest, encoding, delimiter, sheet, "\x1f".join((identity, str(sheet))))
 
 
 def _examples() -> None:

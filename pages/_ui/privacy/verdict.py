@@ -177,7 +177,8 @@ def why_not(found: engine.Audience, side: Examined, corpus: engine.CorpusSummary
     if side.run.stale or side.run.examination_stale:
         worst = next((one for one in ranked_sentences(said) if one.level == "leak"), None)
         if worst is None:
-            return Reason("Not for any readers until it is examined again: the findings below are out of date.")
+            way = "it is made again and examined" if side.run.stale else "it is examined again"
+            return Reason(f"Not for any readers until {way}: the findings below are out of date.")
         return Reason(
             f"The worst finding: {worst.brief or worst.text} Out of date as they are, the findings meet no rule."
         )

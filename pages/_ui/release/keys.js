@@ -1,10 +1,11 @@
 // A key counts for the record on the screen; one that comes while a decision is stored is held back, and that is said.
-// Where no decision counts, a key that would make one says why; a question is answered by a key pressed anew alone.
+// Where no decision counts, a key that would make one says why. A key held down decides once: what is drawn next, be it
+// another record or a question, takes a key pressed anew.
 
 const BUTTONS = { a: ["approved", "sure"], x: ["rejected"], u: ["pending"], j: ["next"], k: ["previous"] }
 const DECIDES = ["a", "x", "u"]
 const LONGEST = 10000 // milliseconds after which a decision is taken for lost, and keys count again
-const desk = { since: 0, early: 0, area: null, words: "", closed: "", asked: false }
+const desk = { since: 0, early: 0, area: null, words: "", closed: "" }
 
 function say() {
   if (desk.area) desk.area.textContent = desk.early ? desk.words : ""
@@ -24,7 +25,7 @@ function pressed(event) {
     desk.area.textContent = desk.closed
     return
   }
-  if (desk.asked && event.repeat && event.key.toLowerCase() === "a") { // held down since before the question
+  if (event.repeat && DECIDES.includes(event.key.toLowerCase())) {
     event.stopImmediatePropagation()
     event.preventDefault()
     return
@@ -47,7 +48,6 @@ export default function (component) {
   desk.area = parentElement.querySelector(".early")
   desk.words = data.words
   desk.closed = data.closed
-  desk.asked = data.asked
   desk.since = 0 // what was decided is stored, and the record it is about is drawn
   say()
   window.addEventListener("keydown", pressed, true) // the same function is added once

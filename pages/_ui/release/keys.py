@@ -22,19 +22,14 @@ _COMPONENT = st.components.v2.component(
 _DRAWN = itertools.count()  # what is drawn anew differs from what was drawn before
 
 
-def draw(record: str, *, closed: str = "", asked: bool = False) -> None:
-    """Let keys count from now on for the record that is drawn; `closed` is said instead where none may decide.
-
-    Args:
-        asked: whether the page asks if the record is to be approved; a key that is held down is no answer then.
-    """
+def draw(record: str, *, closed: str = "") -> None:
+    """Let keys count from now on for the record that is drawn; `closed` is said instead where none may decide."""
     _COMPONENT(
         key="release.keys",
         data={
             "record": record,
             "drawn": next(_DRAWN),
             "closed": closed,
-            "asked": asked,
             "words": tr("A key came before the record was drawn, and was not counted."),
         },
     )

@@ -16,14 +16,14 @@ from pages._ui.parts.highlight import highlight, segments
 from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.parts.progress import running_job
 from pages._ui.privacy.leaks import marks, of_record
-from pages._ui.release import keys, together
+from pages._ui.release import asking, keys, together
 from pages._ui.sign_in.closed import closed, only
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, decimal, number, plain
+from pages._ui.texts import count_of, number, plain
 
 SIZE = 25
 HEIGHT, TEXT = 500, 215  # pixels of the table, and of its text at least
-ASKED = "release.asked"  # the record of high risk whose approval is asked about
+ASKED = "release.asked"  # run and record of high risk whose approval is asked about
 LINES = 80  # characters of a text that its three lines in the table hold, however the words break
 SHOWN = "▸ "  # before the decision on the record that stands beside the table
 STALE = mark(
@@ -73,7 +73,7 @@ def draw(
         rows = rows.assign(risk=float("nan"))
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
-    if st.session_state.get(ASKED) != chosen:
+    if st.session_state.get(ASKED) != (run.id, chosen):
         st.session_state.pop(ASKED, None)
     left, right = st.columns([7, 5], gap="small")
     with left:
@@ -211,10 +211,10 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         if run.examined_at
         else tr("Nothing is marked yet: what stands in the originals too is known after an examination.")
     )
-    asks = not run.stale and str(row["approval"]) != "approved" and asks_first(float(row["risk"]))
-    asked = asks and st.session_state.get(ASKED) == record
+    asks = not run.stale and str(row["approval"]) != "approved" and asking.asks_first(float(row["risk"]))
+    asked = asks and st.session_state.get(ASKED) == (run.id, record)
     if asked:
-        st.warning(_question(float(row["risk"]), len(marked)), icon=":material/warning:")
+        st.warning(asking.question(float(row["risk"]), len(marked)), icon=":material/warning:")
     with st.container(horizontal=True, gap="xsmall"):  # in one line beside the table
         for label, state, shortcut, kind in (
             (mark("Approve"), "approved", "A", "primary" if helps else "secondary"),
@@ -224,17 +224,17 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             sure = asked and state == "approved"
             st.button(
                 tr("Approve it all the same") if sure else tr(label),
-                key=_key("sure" if sure else state, record),
+                key=_key("sure" if sure else state, run.id, record),
                 type="secondary" if sure else kind,  # type: ignore[arg-type]
                 shortcut=shortcut,
                 disabled=run.stale or row["approval"] == state,
                 on_click=_decide,
-                args=(workspace, run.id, record, state, ids),
+                args=(workspace, run.id, row, state, ids),
                 kwargs={"asks": asks and not asked},
             )
         st.button(
             tr("Next"),
-            key=_key("next", record),
+            key=_key("next", run.id, record),
             shortcut="J",
             disabled=place + 1 >= len(ids),
             on_click=_show,
@@ -242,62 +242,44 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
         )
         st.button(
             tr("Previous"),
-            key=_key("previous", record),
+            key=_key("previous", run.id, record),
             shortcut="K",
             disabled=place == 0,
             on_click=_show,
             args=(run.id, ids[max(place - 1, 0)]),
         )
-    keys.draw(record, closed=tr(STALE) if run.stale else "", asked=asked)
+    keys.draw(record, closed=tr(STALE) if run.stale else "")
     if not run.stale:
         st.caption(tr("Approving or rejecting moves on to the next record of this page."))
 
 
-def _key(action: str, record: str) -> str:
-    """Return a button's key; it names the record, so that a press always belongs to the text that was seen."""
-    return f"release.{action}.{record}"
-
-
-def asks_first(risk: float) -> bool:
-    """Return whether a record is approved only after a question: one whose risk is too high to approve it with others.
-
-    Args:
-        risk: in [0, 1]; not a number where the run was not examined.
-    """
-    return risk > together.LOW
-
-
-def _question(risk: float, marked: int) -> str:
-    """Return what is asked before a record of high risk is approved."""
-    said = (
-        trn(
-            "**Risk {risk}**, and {n} marked place stands in the originals too.",
-            "**Risk {risk}**, and {n} marked places stand in the originals too.",
-            marked,
-            risk=decimal(risk, 2),
-        )
-        if marked
-        else tr("**Risk {risk}**, which is high.", risk=decimal(risk, 2))
-    )
-    return f"{said} {tr('Approve this record all the same? Press A again, or X to reject it.')}"
+def _key(action: str, run_id: str, record: str) -> str:
+    """Return a button's key. It names run and record, since runs number theirs alike: a press is of what was seen."""
+    return f"release.{action}.{run_id}.{record}"
 
 
 def _decide(
-    workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str], *, asks: bool = False
+    workspace: engine.Workspace, run_id: str, row: pd.Series, state: str, ids: list[str], *, asks: bool = False
 ) -> None:
     """Decide on the record that is shown, or ask first whether it is to be approved; a callback.
 
     A second key on a record that was decided was meant for the next one, which was not on the screen yet; and of
-    two keys at once nobody knows which came first: neither counts.
+    two keys at once nobody knows which came first: neither counts. Nor does one on a record that is another by now.
     """
+    record = str(row["record_id"])
     late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
-    if late or sum(bool(st.session_state.get(_key(one, record))) for one in (*DECISIONS, "sure")) > 1:
+    if late or sum(bool(st.session_state.get(_key(one, run_id, record))) for one in (*DECISIONS, "sure")) > 1:
         notice(tr("A key came before the next record was shown, and was not counted."), kind="problem")
         return
     st.session_state.pop(ASKED, None)
-    if asks and state == "approved":
-        st.session_state[ASKED] = record
+    why = act(asking.changed, workspace, run_id, row, state)
+    if why is None:
         return
-    if act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
+    if why:
+        notice(why, kind="problem")
+    if state == "approved" and (asks or why):
+        st.session_state[ASKED] = (run_id, record)
+        _show(run_id, record)  # also where another one is the riskiest by now
+    elif not why and act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
         _show(run_id, ids[min(place + 1, len(ids) - 1)])

@@ -1,4 +1,4 @@
-"""Approve the records that nobody decided on together, below a risk, with the count first."""
+"""Approve the records that nobody decided on together, below a risk, with their number first; high ones if asked."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import engine
 from pages._ui.language import tr, trn
 from pages._ui.parts.progress import running_job
 from pages._ui.parts.sliders import slider
+from pages._ui.release.asking import LOW
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act, notice
 from pages._ui.texts import decimal, number
 
-USUAL, LOW, STEP = 0.2, 0.5, 0.05  # risk at which approving together begins, up to where it may, and its step
+USUAL, STEP = 0.2, 0.05  # risk at which approving together begins, and its step; up to LOW no question is asked
+ASKED = "release.rest.asked"  # the run and the limit whose records of high risk are asked about
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
@@ -34,6 +36,17 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
                 said += " " + tr("None that is left is of low risk: decide on each by itself.")
             st.caption(said)
         everything = counts["pending"]
+        high = _asked(workspace, run.id, limit)
+        if high:
+            st.warning(
+                trn(
+                    "**{n} record of risk above {low} goes with it.** Approve them all the same?",
+                    "**{n} records of risk above {low} go with it.** Approve them all the same?",
+                    high,
+                    low=decimal(LOW, 2),
+                ),
+                icon=":material/warning:",
+            )
         with st.container(horizontal=True):
             st.button(
                 trn(
@@ -49,6 +62,13 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
                 on_click=_approve_rest,
                 args=(workspace, run.id, limit),
             )
+            if high:
+                st.button(
+                    tr("Approve {n} all the same", n=number(fitting)),
+                    key=f"release.rest.sure.{run.id}",
+                    on_click=_approve_rest,
+                    args=(workspace, run.id, limit, (fitting, high)),
+                )
             if not run.examined_at:
                 st.button(
                     tr("Approve all {everything} unread", everything=number(everything)),
@@ -79,7 +99,39 @@ def begin(lowest: float | None) -> float:
     return min(LOW, max(USUAL, math.ceil(round(lowest / STEP, 6)) * STEP))
 
 
-def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
+def _asked(workspace: engine.Workspace, run_id: str, limit: float) -> int:
+    """Return of how many records of high risk the question is that stands; 0 where none does."""
+    if st.session_state.get(ASKED) != (run_id, limit):
+        st.session_state.pop(ASKED, None)
+        return 0
+    return _high(workspace, run_id, limit)
+
+
+def _high(workspace: engine.Workspace, run_id: str, limit: float) -> int:
+    """Return how many undecided records above the risk that needs no question, up to a limit."""
+    return workspace.runs.pending_below(run_id, limit) - workspace.runs.pending_below(run_id, min(LOW, limit))
+
+
+def _approve_rest(
+    workspace: engine.Workspace, run_id: str, limit: float | None, answered: tuple[int, int] | None = None
+) -> None:
+    """Approve records together, or ask first about those of high risk among them; a callback.
+
+    Args:
+        answered: how many records, and how many of high risk, the question named; what holds by now is asked anew.
+    """
+    st.session_state.pop(ASKED, None)
+    high = act(_high, workspace, run_id, 1.0 if limit is None else limit)
+    if high is None:
+        return
+    if high and limit is None:
+        notice(
+            tr("The run was examined after this was drawn. See the risks first: nothing was approved."), kind="problem"
+        )
+        return
+    if high and limit is not None and answered != (workspace.runs.pending_below(run_id, limit), high):
+        st.session_state[ASKED] = (run_id, limit)
+        return
     done = act(workspace.runs.approve_all_pending, run_id, limit)
     if done is not None:
         notice(trn("{n} record approved together.", "{n} records approved together.", done))

@@ -400,14 +400,16 @@ function keyOf(event) {
 
 const HELD = 3000 // ms for which a desk that is drawn anew may be away and its keys still count
 
-// A page that is drawn anew can take the desk away for a moment. Keys of that moment were meant for what was in sight:
-// they are kept, and count in their order once the desk stands again; not where the hand did anything else meanwhile.
+// A page that is drawn anew can take the desk away for a moment. Keys of that moment were meant for the text that was in
+// sight: they are kept, and count on that text, in their order, once the desk stands again; not where the hand did
+// anything else meanwhile. A key held down says nothing more while nothing is drawn.
 function hold(desk) {
-  const held = { names: [], other: false }
+  const held = { names: [], other: false, record: desk.sheets.has(desk.current) ? desk.current : null }
   const away = () => held.other || location.pathname !== desk.path
   const listen = (event) => {
     if (["Shift", "Control", "Alt", "Meta", "CapsLock"].includes(event.key)) return
     const name = away() || isTyping(event) || event.defaultPrevented ? undefined : keyOf(event)
+    if (name && event.repeat) return
     if (name) held.names.push(name)
     else held.other = true
   }
@@ -419,12 +421,24 @@ function hold(desk) {
     document.removeEventListener("keydown", listen)
     document.removeEventListener("pointerdown", press, true)
     desk.held = null
+    held.lost = held.names.length > 0 && away() && location.pathname === desk.path
     return away() ? [] : held.names
   }
-  held.timer = setTimeout(() => {
-    if (held.end().length) desk.told = say("A key came before the text was shown, and was not counted.")
-  }, HELD)
+  held.timer = setTimeout(() => { if (held.end().length || held.lost) desk.told = early() }, HELD)
   return held
+}
+
+const early = () => say("A key came before the text was shown, and was not counted.")
+
+/** Count what was kept on the text that was in sight; what is taken back is the last decision, wherever it was made. */
+function release(desk, held, press) {
+  const names = held.end()
+  const missed = names.findIndex((name) => {
+    if (name !== "undo" && desk.current !== held.record) return true
+    press(name)
+    return false
+  })
+  return missed >= 0 || held.lost
 }
 
 export default function (component) {
@@ -509,7 +523,7 @@ export default function (component) {
     else if (name === "look") desk.view = given || (desk.view === "look" ? "original" : "look")
     else if (name === "open") { if (given !== desk.current) leaveFor(given) }
     else if (name === "back") leaveFor(preceding(desk), say("This is the first text of the list."))
-    else if (!sheet) desk.told = say("A key came before the text was shown, and was not counted.")
+    else if (!sheet) desk.told = early()
     else if (name === "finish") {
       act(desk, { action: "finish", record: sheet.id })
       leaveFor(following(desk), data.away ? say("Every other unread text of this queue is in somebody else's hand.") : say("No further text waits in this queue."))
@@ -606,9 +620,12 @@ export default function (component) {
   const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
   desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
   desk.path = location.pathname
-  const held = desk.held ? desk.held.end() : []
+  const held = desk.held
   after()
-  for (const name of held) press(name)
+  if (held && release(desk, held, press)) {
+    desk.told = early()
+    after()
+  }
   // The place stays: the hand may be further than the server has heard, and the next key is meant for what it saw.
   return () => {
     desk.stop()
