@@ -551,7 +551,7 @@ def test_the_board_opens_with_a_share_above_chance_however_wide_where_it_shows_a
         app.run()
         assert not app.exception
         assert app.selectbox(key="compare.board.privacy").value == first
-    assert compare_table.cell("verbatim_8gram_excess", 0.42, 0.16, 0.70).startswith("42.0 pp (16.0 pp")
+    assert compare_table.cell("verbatim_8gram_excess", 0.42, 0.16, 0.70).startswith("42.0 pp (16.0 to 70.0 pp)")
     assert compare_table.cell("verbatim_8gram_excess", 0.1, -0.3, 0.4).startswith("cannot be compared")
 
 
