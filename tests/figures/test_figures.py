@@ -750,3 +750,12 @@ def test_all_members_are_not_said_to_be_found_where_nothing_can_be_read():
     )
     assert finds_all(roc, ["a"], titles, 0.02) == " “One” finds all members at 4.4% false alarms."
     assert finds_all(roc, ["a"], titles, 0.5) == ""
+
+
+def test_what_cannot_be_excluded_is_never_rounded_down():
+    from engine.examine.findings.briefly import points
+
+    excess = finding("pipp_excess", "holdout", 0.0)
+    assert [points(excess, high) for high in (0.06017, 0.06, 0.0599, 0.3)] == [
+        "6.1 points", "6.0 points", "6.0 points", "30.0 points",
+    ]  # fmt: skip

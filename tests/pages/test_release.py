@@ -687,3 +687,15 @@ def test_an_arrow_stands_before_the_record_that_is_shown(seeded, visit):
     next(one for one in app.button if (one.key or "").startswith("release.next.")).click().run()
     shown = list(app.dataframe[0].value["Decision"])
     assert [place for place, decision in enumerate(shown) if decision.startswith(release_records.SHOWN)] == [1]
+
+
+def test_the_worst_that_could_be_is_never_rounded_down():
+    def short(worst: float) -> str:
+        words = f"A rule. Value, upper end of its 95% interval: {worst}; at most 0.05 is allowed."
+        return release_rules._short(
+            engine.RuleVerdict("one", "Title", "pipp_excess", "holdout", 0.05, worst, False, words, "Plan one.")
+        )
+
+    assert "up to 15.1 points above chance" in short(0.15017)
+    assert "up to 15.0 points above chance" in short(0.15)
+    assert "just over 5.0 points" in short(0.05017)

@@ -19,6 +19,7 @@ from engine.examine.measures import show
 Side = tuple[float, int]  # a share, and of how many texts or values
 WORDS = "verbatim_8gram"
 WHOLE = 1e-6  # a count may lie so far from a whole number
+EXACT = 1e-6  # tenths of a point that an end may lie above one
 
 
 def compared(findings: Sequence[Finding], name: str, train: Finding, holdout: Finding) -> str:
@@ -85,9 +86,12 @@ def records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
     return "equally many"
 
 
-def points(excess: Finding, value: float) -> str:
-    """Return a difference in words: in points where it is one of shares."""
-    return show(excess.name, value).replace(" pp", " points")
+def points(excess: Finding, high: float) -> str:
+    """Return the upper end of a difference in words, never below it: in points where it is one of shares."""
+    said = show(excess.name, high)
+    if said.endswith(" pp"):
+        said = show(excess.name, math.ceil(1000 * high - EXACT) / 1000)
+    return said.replace(" pp", " points")
 
 
 def _counts(ours: float, theirs: float, texts: int, others: int) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ Privacy posture: shows measured values to the custodian; none of it goes into a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ STATES = {
 }
 WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
 FEW = "too few."  # ends the remedy's sentence that too little was set aside to compare with
+EXACT = 1e-6  # tenths of a point that an end may lie above one
 MANY_TEXTS, MORE_TEXTS = "1,000 texts or more", "more texts"  # two rules' ways that the larger of both serves
 END = "upper end of its 95% interval"  # in the sentence of a limit that goes by it
 HIGH = (":material/warning:", mark("measured, high"), "orange")
@@ -207,9 +209,11 @@ def _short(line: engine.RuleVerdict) -> str:
     measure = MEASURES.get(line.finding)
     if line.passed is not False or measure is None or None in (line.value, line.threshold) or END not in line.sentence:
         return ""
-    value, limit = _amount(line.finding, float(line.value or 0.0)), _amount(line.finding, float(line.threshold or 0.0))
+    limit = _amount(line.finding, float(line.threshold or 0.0))
+    worst = float(line.value or 0.0)
+    value, nearest = _amount(line.finding, worst, upper=True), _amount(line.finding, worst)
     said = {
-        "value": tr("just over {limit}", limit=limit) if value == limit else value,
+        "value": tr("just over {limit}", limit=limit) if nearest == limit else value,
         "limit": limit,
         "measure": f"“{plain(measure.title.removesuffix(': more than chance'))}”",
     }
@@ -223,12 +227,12 @@ def _short(line: engine.RuleVerdict) -> str:
     return tr("Too few were set aside to tell: {sentence}", sentence=short) if few else short
 
 
-def _amount(finding: str, value: float) -> str:
-    """Return a number of a rule; a share, or a difference of two, in points of a hundred."""
+def _amount(finding: str, value: float, *, upper: bool = False) -> str:
+    """Return a number of a rule; a share, or a difference of two, in points of a hundred, as `upper` never below it."""
     measure = MEASURES.get(finding)
     if measure is None or measure.scale != "share":
         return show_measure(finding, value)
-    return tr("{n} points", n=decimal(100 * value, 1))
+    return tr("{n} points", n=decimal(math.ceil(1000 * value - EXACT) / 10 if upper else 100 * value, 1))
 
 
 def _way(line: engine.RuleVerdict, short: str) -> str:
