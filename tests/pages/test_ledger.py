@@ -132,7 +132,7 @@ def test_an_examination_that_was_cancelled_stands_in_the_log(seeded, visit):
     log = audit(visit("ledger", **{"_ui.next_corpus": seeded.corpus}))
     assert list(log["What"][:2]) == ["Job cancelled", "Examination started"]
     assert set(log["Id"][:2]) == {seeded.run}
-    assert log["What happened"].iloc[0] == "Job cancelled: measuring privacy and utility"
+    assert log["What happened"].iloc[0] == "Job cancelled: measuring privacy and …"
     assert "without attacks that train models" in log["Details"].iloc[1]
 
 

@@ -67,9 +67,10 @@ def headline(action: str, detail: str, names: Mapping[str, str], *, subject: str
     for number, part in enumerate(ledger_names.parts(detail, names, subject=subject)):
         longer = f"{said}{ledger_names.SEPARATOR if number else ': '}{part}"
         if len(longer) > most:
+            said = said if number else textwrap.shorten(longer, most, placeholder=" …")
             break
         said = longer
-    return textwrap.shorten(said, most, placeholder=" …")
+    return said
 
 
 def _body(detail: str) -> dict[str, object]:

@@ -25,8 +25,8 @@ KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
 LINE = "Audit line"  # the ledger numbers its own
 ROW = "What happened"
-AUDIT = {LINE: 70, "When": 114, "Who": 76, ROW: 256, "About": 139}  # column -> pixels
-LETTERS, SEEN = 45, 15  # of what happened, that a column shows; rows that are seen without scrolling inside
+AUDIT = {LINE: 70, "When": 122, "Who": 84, ROW: 238, "About": 141}  # column -> pixels
+LETTERS, SEEN = 41, 15  # of what happened, that a column shows; rows that are seen without scrolling inside
 STATES = {"done": "finished"}  # states of a run that are called otherwise
 FOLDED = "; those alike in a row are one row"
 EXPORTED = (
@@ -189,18 +189,20 @@ def _digest_line(line: pd.Series, names: Mapping[str, str], *, several: bool) ->
 
 
 def titles(workspace: engine.Workspace, corpus_id: str | None) -> dict[str, str]:
-    """Return what things are called where a line has its own time: a run without its time, and in the log of several
-    corpora with its corpus.
+    """Return what things are called where a line has its own time and says what was done: a run, or its release,
+    without its time, and in the log of several corpora with its corpus; people by their corpora alone.
     """
     names = ledger_names.read(workspace)
-    one = len(workspace.corpora.all()) < 2
-    of_run = {
-        run.id: run_title(run)
-        if corpus_id is not None or one
-        else f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}"
-        for run in workspace.runs.all()
-    }
-    return names | of_run
+    corpora = workspace.corpora.all()
+    found = {one.population: names[one.population].removeprefix("people of ") for one in corpora}
+    for run in workspace.runs.all():
+        where = (
+            f", {names.get(run.corpus_id, ledger_names.GONE['c'])}" if corpus_id is None and len(corpora) > 1 else ""
+        )
+        found[run.id] = f"{run_title(run)}{where}"
+    for release in workspace.releases.all():
+        found[release.id] = found.get(release.run_id, ledger_names.GONE["r"])
+    return names | found
 
 
 def _missing(corpora: int) -> str:

@@ -23,7 +23,7 @@ from pages._ui.texts import count_of, run_title, share, when
 PAGE, SEEN = 50, 12  # rows a page, and those that are seen without scrolling inside
 # column -> pixels: together no wider than a window of 1,024 leaves them
 LINE = "Budget line"  # the audit log numbers its own
-WIDTHS = {LINE: 78, "When": 122, "What": 148, "Run": 171, "ε": 52, "In use after": 84}
+WIDTHS = {LINE: 78, "When": 122, "What": 156, "Run": 163, "ε": 52, "In use after": 84}
 OF_A_RUN = ("reserve", "spend", "settle", "give_back")  # the lines of one claim, in their order
 ENDS = ("settle", "give_back")
 IN_PART, EXAMINED = "examination in part", "examination"
