@@ -48,7 +48,7 @@ CALLED = {  # key -> what stands before its value
 }  # fmt: skip
 YES_NO = {  # key -> what it says where it is so, and where not
     "accepted_unbounded": ("a total without bound was accepted", "no total without bound was accepted"),
-    "quick": ("a quick look, without attacks that train models", "with attacks that train models"),
+    "quick": ("a quick look", "with trained attacks"),
     "population_known": ("of people known before", "of people new here"),
     "as_found": ("as they stand in the file", "written by hand"),
     "named": ("with a name", "without a name"),
