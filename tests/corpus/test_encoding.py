@@ -45,10 +45,20 @@ def test_where_letters_are_to_be_checked_the_first_row_with_one_comes_cut_around
     assert "at the caf\u00e9 a word" in found.text
     assert found.text.startswith("\u2026 ")
     assert found.text.endswith(" \u2026")
-    assert len(found.text) <= 90
+    assert len(found.text) <= 110
     assert "id" not in preview.lettered
     assert "caf" not in repr(preview)
     assert preview.looked_at == 20
+
+
+@pytest.mark.parametrize(
+    "words", ["J\u00fcri seen in clinic " + "and told to rest " * 9, "told to rest " * 9 + "J\u00fcri"]
+)
+def test_a_letter_near_an_end_of_its_text_comes_with_as_many_words_as_one_in_the_middle(words: str) -> None:
+    preview = read_preview(f"id;text\n1;{words}\n".encode("cp1252"), "a.csv")
+    assert preview.lettered is not None
+    assert "J\u00fcri" in preview.lettered["text"].text
+    assert len(preview.lettered["text"].text) > 95
 
 
 def test_where_no_letter_is_a_mark_is_shown_and_none_where_the_encoding_is_no_guess() -> None:

@@ -225,13 +225,14 @@ class TestLedger:
         assert "Reserved" not in set(lines["What"])
         whole = words(app.container(key="ledger.lines.full"), "markdown")
         assert "**Claimed** ε = 2 at δ = " in whole
-        assert "**Drawn** votes (budget line " in whole
+        assert "**Drawn** votes for the invented texts (budget line " in whole
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
         heads = next(json.loads(one.proto.columns) for one in app.dataframe if "Recomputed ε" in one.value)
         assert "apart from what the run claims" in heads["Recomputed ε"]["help"]
         assert "a line of its own" in heads["Noisy answers"]["help"]
-        assert totals["State"].iloc[0] == "reserved, 1 output drawn"
+        assert totals["State"].iloc[0] == "reserved, partly drawn"
+        assert totals["Noisy answers"].iloc[0] == "1 of 11", "as Runs says: ten rounds, and the label shares"
         assert "1 noisy answer drawn" in words(app, "markdown")
 
     def test_that_parts_come_to_more_than_the_limit_is_said_where_they_do(self, seeded, visit):
@@ -260,10 +261,10 @@ class TestLedger:
         app.number_input(key=f"ledger.limit.epsilon.{seeded.corpus}").set_value(6.0).run()
         app.button(key="ledger.limit.set").click().run()
         assert seeded.open().ledger.of(seeded.corpus).limit_epsilon == 6.0
-        assert "Outputs were already drawn" not in words(app)
+        assert "Noisy answers were already drawn" not in words(app)
         draw_one(seeded, start(seeded, 2.0))
         app = visit("ledger")
-        assert "Outputs were already drawn" in words(app, "warning")
+        assert "Noisy answers were already drawn" in words(app, "warning")
 
     def test_what_if_past_the_limit_is_refused(self, seeded, visit):
         app = visit("ledger")

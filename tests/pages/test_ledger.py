@@ -10,9 +10,12 @@ import sqlite3
 
 import pandas as pd
 
+from pages._ui.ledger import events as ledger_events
 from pages._ui.ledger import names as ledger_names
 from pages._ui.ledger import since as ledger_since
+from pages._ui.ledger import words as ledger_words
 from pages._ui.parts import wrapped
+from pages._ui.plan import wizard
 from pages._ui.texts import when
 
 
@@ -43,7 +46,7 @@ def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
     table = events(app)
     row = table[table["What"] == "Released"].iloc[0]
     assert row["Effect on the formal total"] == "unbounded from here on"
-    assert "exploratory" in row["Details"]
+    assert row["Details"].endswith("policy “Exploratory”")
 
 
 def test_audit_holds_and_a_change_is_found(seeded, visit):
@@ -129,8 +132,8 @@ def test_an_examination_that_was_cancelled_stands_in_the_log(seeded, visit):
     log = audit(visit("ledger", **{"_ui.next_corpus": seeded.corpus}))
     assert list(log["What"][:2]) == ["Job cancelled", "Examination started"]
     assert set(log["Id"][:2]) == {seeded.run}
-    assert "job: measuring privacy and utility" in log["Details"].iloc[0]
-    assert "quick: yes" in log["Details"].iloc[1]
+    assert log["What happened"].iloc[0] == "Job cancelled: measuring privacy and …"
+    assert log["What happened"].iloc[1] == "Examination started: a quick look"
 
 
 def test_people_of_corpora_that_are_called_the_same_are_told_apart(seeded):
@@ -182,14 +185,14 @@ def test_details_of_the_log_are_words_and_digests_stand_apart_and_short():
         "end": "7" * 64, "epsilon": 0.1234567, "changed": [],
     })  # fmt: skip
     names = {"c-abcdefghij": "Letters"}
-    assert ledger_names.details(line, names) == "findings: 285, corpus: Letters, epsilon: 0.1235"
+    assert ledger_names.details(line, names) == "285 findings · ε = 0.1235 · corpus: Letters"
     assert ledger_names.digests(line, names) == (
         "groups: privacy 555555555555…, utility 666666666666…, end: 777777777777…"
     )
     assert ledger_names.digests("not json", names) == ""
     assert (ledger_names.who("worker"), ledger_names.who("Mara Quill")) == ("the program", "Mara Quill")
     kept = ledger_names.details(json.dumps({"setting": "plan.answers.c-abcdefghij"}), {"c-abcdefghij": "Letters"})
-    assert kept == "setting: plan, answers, Letters"
+    assert kept == "answers on Plan and Release, Letters"
     machine = "made after 2026-11-28T22:07:24.075+00:00; unknown"
     assert ledger_names.dated(machine) == f"made after {when('2026-11-28T22:07:24.075+00:00')}; unknown"
 
@@ -288,4 +291,78 @@ def test_rows_are_as_high_as_their_longest_cell_needs():
 
 
 def test_what_a_line_notes_of_the_limit_is_a_percentage():
-    assert ledger_names.details('{"share_after": 0.302376, "outputs": 3}', {}) == "limit in use after: 30%, outputs: 3"
+    assert ledger_names.details('{"share_after": 0.302376, "outputs": 3}', {}) == (
+        "limit in use after: 30% · outputs: 3"
+    )
+
+
+CHANGED = "beside: nothing → no; method: aug-pe → surrogate; policy: internal → exploratory; recipients: nothing → team"
+
+
+def test_a_detail_of_the_log_is_said_in_words_and_an_unknown_one_by_its_own_key():
+    names = {"policy internal": "Internal sharing", "policy exploratory": "Exploratory", "r-abcdefghjk": "The run"}
+    released = {
+        "accepted_unbounded": False, "policy": "exploratory", "records": 2, "run": "r-abcdefghjk", "waivers": [],
+        "signed_by": "", "row": "8" * 64, "rows": ["9" * 64], "brand_new": "as it is",
+    }  # fmt: skip
+    assert ledger_names.details(json.dumps(released), names) == (
+        "2 records · policy: Exploratory · no total without bound was accepted · brand new: as it is · run: The run"
+    )
+    answers = {"setting": "plan.answers.c-abcdefghij", "changed": CHANGED}
+    assert ledger_names.details(json.dumps(answers), names) == (
+        "Compared with the original: none yet → no; Method on Plan: Votes on invented texts → Replace what identifies; "
+        "Release policy: Internal sharing → Exploratory; "
+        "Readers named on Plan: none yet → people who may read the original"
+    )
+    assert ledger_words.changes("what a later edition writes", names) == "what a later edition writes"
+    assert {key: said.lower() for key, said in wizard.RECIPIENTS.items()} == ledger_words.READERS
+
+
+def log_of(*lines: tuple[str, str, dict[str, object]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"seq": 9 - at, "at": "2026-11-29T16:00:00+00:00", "actor": actor, "action": action, "subject": "c-1",
+             "detail": json.dumps(detail), "hash": "a" * 64}
+            for at, (actor, action, detail) in enumerate(lines)
+        ]
+    )  # fmt: skip
+
+
+def test_lines_that_are_alike_in_a_row_are_one_row_and_each_can_be_read():
+    policy = {"setting": "plan.answers.c-abcdefghij"}
+    log = log_of(
+        ("Mara", "setting changed", {**policy, "changed": "policy: internal → public"}),
+        ("Mara", "setting changed", {**policy, "changed": "policy: nothing → internal"}),
+        ("Mara", "setting changed", {"setting": "domain"}),
+        ("Mara", "review decisions", {"accepted": 2, "decisions": 9}),
+        ("Mara", "review decisions", {"accepted": 1, "rejected": 3, "decisions": 7}),
+        ("Ben", "review decisions", {"accepted": 1, "decisions": 3}),
+        ("Ben", "records released", {"records": 2}),
+        ("Ben", "records released", {"records": 3}),
+    )
+    shown = ledger_events.audit_table(log, {"policy public": "Public"})
+    assert list(shown["What happened"]) == [
+        "Release policy: Public, 2 times",
+        "Setting changed: Kind of text",
+        "Review decisions, 2 times: 3 accepted",
+        "Review decisions: 1 accepted",
+        "Records released: 2 records",
+        "Records released: 3 records",
+    ]
+    assert list(shown["Audit line"]) == [9, 7, 6, 4, 3, 2], "a row stands at the place of its latest line"
+    assert shown["Details"].iloc[2] == "3 accepted · 3 rejected · decisions in all: 9"
+    assert [line.split(" · ")[0] for line in shown["Lines"].iloc[2].split("\n")] == ["Line 6", "Line 5"]
+    assert shown["Digests"].iloc[2].count("Chained hash: ") == 2
+    assert wrapped.row_height(shown, {"What happened": ledger_events.AUDIT["What happened"]}) == wrapped.LINE
+
+
+def test_what_is_looked_at_on_release_is_one_row_of_the_log_that_can_be_opened(seeded, visit):
+    workspace = seeded.open()
+    for policy in ("public", "internal", "exploratory"):
+        workspace.plan.remember(seeded.corpus, {"policy": policy})
+    before = len(workspace.audit.lines(limit=50))
+    app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
+    assert audit(app)["What happened"].iloc[0] == "Release policy: Exploratory, 3 times"
+    each = next(box for box in app.expander if box.label == "The 3 lines of this row")
+    assert "Release policy: Public release → Internal sharing" in words(each, "markdown")
+    assert len(workspace.audit.lines(limit=50)) == before, "the log itself holds every line"

@@ -66,13 +66,17 @@ def test_a_row_says_what_was_claimed_and_drawn_on_one_line():
     assert wrapped.row_height(shown, widths) == wrapped.LINE
     whole = ledger_lines.in_full(uses[2], {RUN: "Votes on invented texts"})
     assert whole["Claimed"].startswith("ε = 4 at δ = 0.001, ")
-    assert whole["Drawn"].startswith("label histogram (budget line 3, ")
-    assert "; votes (budget line 5, " in whole["Drawn"]
-    assert whole["Sentence"] == "Sentence 2. Sentence 6."
+    assert whole["Drawn"].startswith("shares of the labels (budget line 3, ")
+    assert "; votes for the invented texts (budget line 5, " in whole["Drawn"]
+    assert whole["Verdict"] == "Sentence 2. Sentence 6."
     assert whole["Budget lines"] == "2, 3, 5, 6"
-    assert whole["Protects"] == "each person, whose data are there or left out"
+    assert whole["Protects"] == "each person (compared with data without them)"
     assert whole["Who"] == "the program"
-    assert "Claimed" not in ledger_lines.in_full(uses[0], {}), "nobody claims a limit"
+    limit = ledger_lines.in_full(uses[0], {})
+    assert "Claimed" not in limit, "nobody claims a limit"
+    assert limit["Meaning"] == "Sentence 1."
+    over = "The run is over: 2 of 2 planned outputs were drawn and count as spent."
+    assert ledger_lines.sentence(over) == over.replace("outputs", "noisy answers")
 
 
 def test_an_unbounded_total_stays_so_for_every_later_row():

@@ -49,6 +49,7 @@ PROMPTS, LEFT, BACK, CHOOSE = ({"pool.view": one} for one in view.VIEWS)
 def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool")
     assert app.session_state["pool.view"] == view.PROMPTS, "the first step, where nothing left and nothing came"
+    assert "**No pool yet · step 1 of 4.** Write prompts from public words." in words(app, "markdown")
     app = visit("pool", **CHOOSE)
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()
@@ -111,16 +112,31 @@ def test_what_was_measured_is_what_the_readme_says(empty, visit):
 
 
 def test_a_kind_that_nobody_declared_says_why_it_is_the_last_one(small, open_page):
-    why, kind = "Nobody declared what", f"pool.pack.domain.{small.corpus}"
+    why, kind = "Nobody has declared what kind of text", f"pool.pack.domain.{small.corpus}"
     app = open_page("pool", **PROMPTS)
     assert app.selectbox(key=kind).value == "generic"
-    assert "nothing of it was looked at" in words(app, "warning")
+    assert why in words(app, "warning")
+    assert f"{kind}.use" not in {one.key for one in app.button}, "no public word tells a kind"
     app.selectbox(key=kind).set_value("clinical").run()
     assert why not in words(app, "warning"), "a person chose"
     small.open().descriptions.declare(small.corpus, "opening hours", "en", "generic")
     app = open_page("pool", **PROMPTS)
     assert app.selectbox(key=kind).value == "generic"
     assert why not in words(app, "warning"), "and here one declared it"
+
+
+def test_a_kind_that_public_words_tell_is_taken_once_somebody_says_that_it_may_be_known(small, open_page):
+    workspace = small.open()
+    workspace.corpora.rename(small.corpus, "Clinic letters")
+    app = open_page("pool", **PROMPTS)
+    kind = f"pool.pack.domain.{small.corpus}"
+    assert app.selectbox(key=kind).value == "generic", "nothing is chosen unasked"
+    assert app.button(key=f"{kind}.use").disabled
+    app.checkbox(key=f"{kind}.may").check().run()
+    app.button(key=f"{kind}.use").click().run()
+    assert not app.exception
+    assert app.selectbox(key=kind).value == "clinical"
+    assert "Nobody has declared" not in words(app, "warning")
 
 
 def test_labels_of_the_corpus_come_only_where_somebody_takes_them(small, open_page):

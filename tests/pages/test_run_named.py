@@ -195,22 +195,35 @@ def test_a_run_with_a_proof_is_led_to_its_release_before_its_examination(small, 
 def test_what_reads_badly_is_told_before_the_outputs():
     from types import SimpleNamespace
 
-    from pages._ui.runs.outputs import verdict
+    from pages._ui.runs.outputs import tried_out, verdict
 
     found = [SimpleNamespace(name="readable", reference="none", value=0.25, n=60)]
     noted = {}
     workspace = SimpleNamespace(
         examinations=SimpleNamespace(findings=lambda _: found),
         runs=SimpleNamespace(diagnostics=lambda _: noted),
-        plan=SimpleNamespace(methods=lambda: [SimpleNamespace(id="prompt", needs=("generator",))]),
+        plan=SimpleNamespace(
+            methods=lambda: [
+                SimpleNamespace(id="prompt", needs=("generator",)),
+                SimpleNamespace(id="surrogate", needs=()),
+            ]
+        ),
     )
     run = SimpleNamespace(id="r-1", method="prompt", model="builtin", examined_at="2026-11-30T00:00:00Z")
     assert verdict(workspace, run) == (
-        "Readability: 15 of 60 texts pass. The rules catch text that says nothing, not text that is poor. "
-        "The built-in model is for trying out; a larger one writes better (Models)."
+        "Readability: 15 of 60 texts pass. The rules catch text that says nothing, not text that is poor."
     )
+    assert tried_out(workspace, run) == (
+        "**Most of these read badly: the built-in model is for trying out.** Choose a larger one."
+    )
+    found[0].value = 0.9
+    assert tried_out(workspace, run).startswith("**The built-in model wrote these, and it is for trying out.**")
+    run.method = "surrogate"
+    assert tried_out(workspace, run) == "", "no model wrote these"
+    run.method = "prompt"
     run.model, run.examined_at = "folder:large", None
     assert verdict(workspace, run) == "", "nothing was measured, so nothing is claimed"
+    assert tried_out(workspace, run) == ""
     noted["readability"] = {"all": 54, "repetition": 6}
     assert verdict(workspace, run).startswith("In 6 of 60 texts only repetition was judged")
 

@@ -166,6 +166,13 @@ def test_policies_stand_side_by_side(empty, visit):
     assert ["**A second person signs**", "–", "–", "–", "yes", "yes"] in table
     rows = {row[0]: row[1:] for row in table}
     assert rows["**The guarantee is strong enough**"][-1] == "ε at most 10", "no bare value"
+    alike = next(row for head, row in rows.items() if head.startswith("**Few records contain a real identifier"))
+    assert alike[1].startswith("at most 10 percentage points")
+    names = next(row for head, row in rows.items() if head.startswith("**Names and numbers of people"))
+    assert names[1].startswith("at most 20 percentage points"), "a difference of two shares is said one way"
+    assert not [
+        cell for row in table for cell in row if " pp" in cell or "0.0%" in cell or " 1 percentage points" in cell
+    ]
     sample = next(row for head, row in rows.items() if head.startswith("**How much was missed is known"))
     assert sample[1:3] == ["75 texts read", "190 texts read, 20 by a second person"]
     words_of = [" ".join(row) for row in table]

@@ -315,3 +315,9 @@ def test_less_than_all_is_not_said_to_be_all():
         "100%", "99%", "99%", "30%", "0%", "125%",
     ]  # fmt: skip
     assert (share(0.99996), share(0.9996), share(1.0 - 1e-15)) == ("99.9%", "99.9%", "100.0%")
+
+
+def test_a_bound_of_a_thousand_is_whole_where_it_is_a_whole_number():
+    from pages._ui.review.spot import of_a_thousand
+
+    assert [of_a_thousand(value) for value in (50.0, 49.96, 12.34, 0.0)] == ["50", "50", "12.3", "0"]

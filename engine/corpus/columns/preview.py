@@ -11,7 +11,7 @@ import pandas as pd
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.columns.proposals import PersonColumn
 
-ROOM = 40  # characters that are shown on each side of a letter
+ROOM = 50  # characters that are shown on each side of a letter; of a text's beginning or end as many in all
 _BEYOND = re.compile(r"[^\x00-\x7f]")
 
 
@@ -71,5 +71,6 @@ def _first(cells: Sequence[tuple[int, str]], wanted: Callable[[str], bool]) -> L
 
 def _around(text: str, at: int) -> str:
     """Return what stands around a place of a text, on one line, with a mark where it was cut."""
-    begin, end = max(0, at - ROOM), at + 1 + ROOM
+    begin = max(0, min(at - ROOM, len(text) - 2 * ROOM - 1))
+    end = begin + 2 * ROOM + 1
     return ("… " if begin else "") + " ".join(text[begin:end].split()) + (" …" if end < len(text) else "")

@@ -178,7 +178,7 @@ def _meaning(name: str) -> None:
     st.markdown(
         f"**{measure.title}** ({measure.direction})  \n{measure.means}  \n:gray[Keep in mind: {measure.caveat}]"
     )
-    st.caption(f"{measure.measure[0].upper()}{measure.measure[1:]}. {measure.source}.")
+    st.caption(f"{measure.measure[0].upper()}{measure.measure[1:]}. Source: {measure.source}.")
 
 
 def _basis(finding: Finding) -> str:

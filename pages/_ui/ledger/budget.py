@@ -24,15 +24,15 @@ from pages._ui.parts import wrapped
 from pages._ui.parts.sliders import slider
 from pages._ui.plan.promise import wait
 from pages._ui.sign_in.closed import barred
-from pages._ui.texts import count_of, plain, run_title, share, when
+from pages._ui.texts import plain, run_title, share, when
 
 # column -> pixels: together no wider than a window of 1,024 leaves them
-RUNS = {"Run": 290, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 130}
+RUNS = {"Run": 284, "Claimed ε": 72, "Recomputed ε": 96, "Noisy answers": 96, "State": 136}
 RUNS_HELP = {
     "Claimed ε": "What the run's statement says; one that counts earlier runs too is larger than what is recomputed.",
     "Recomputed ε": "What the run's own list of noisy steps adds up to, worked out apart from what the run claims.",
-    "Noisy answers": "How many answers with noise the run has drawn from private records so far; each is a line of its "
-    "own in the run's row under “Uses and releases”.",
+    "Noisy answers": "How many answers with noise the run has drawn from private records so far, of all that it "
+    "planned; each is a line of its own in the run's row under “Uses and releases”.",
 }
 COMPOSED = (
     "That sum is of all noisy answers, as if every run had been fixed beforehand. Where runs were chosen after looking "
@@ -41,8 +41,8 @@ COMPOSED = (
 OVERVIEW = {"Corpus": 150, "People": 170, "Limit, ε": 65, "In use": 60, "Left, ε": 120, "Formal total": 95}
 SPENT = "spent for good"
 LATE = (
-    "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "
-    "line, with that sentence."
+    "A limit that is changed after noisy answers were seen is a weaker promise: the change stands in the ledger as its "
+    "own line, with that sentence."
 )
 
 
@@ -203,7 +203,7 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
                 icon=":material/warning:",
             )
             large = st.checkbox("A δ this large is meant", key=f"ledger.limit.large.{corpus.id}", wrap=True)
-        (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
+        (st.warning if seen else st.caption)(LATE + (" Noisy answers were already drawn." if seen else ""))
         st.button(
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
             on_click=states.act, args=(workspace.ledger.set_limit, corpus.id, epsilon, delta),
@@ -291,7 +291,7 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
                 "Run": f"{run_title(run)} · {when(run.created)}" if run else "deleted; its lines stay",
                 "Claimed ε": short(claimed, ".4g"),
                 "Recomputed ε": short(recomputed(run.guarantee) if run else None, ".4g"),
-                "Noisy answers": int(kinds.get("spend", 0)),
+                "Noisy answers": _answers(int(kinds.get("spend", 0)), run),
                 "State": state_of(kinds),
             }
         )
@@ -313,7 +313,18 @@ def state_of(kinds: pd.Series[int]) -> str:
         return "given back, nothing was drawn"
     if kinds.get("settle", 0):
         return SPENT
-    return f"reserved, {count_of(int(kinds.get('spend', 0)), 'output')} drawn" if kinds.get("spend", 0) else "reserved"
+    return "reserved, partly drawn" if kinds.get("spend", 0) else "reserved"
+
+
+def planned_outputs(guarantee: Guarantee) -> int:
+    """Return how many noisy answers the run's schedule holds."""
+    return sum(event.count for event in guarantee.mechanisms)
+
+
+def _answers(spends: int, run: engine.RunSummary | None) -> str:
+    """Return how many noisy answers were drawn, of how many where the run is there to say so."""
+    planned = planned_outputs(run.guarantee) if run else 0
+    return f"{spends:,} of {planned:,}" if planned >= max(1, spends) else f"{spends:,}"
 
 
 def overview(workspace: engine.Workspace) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import corpus_names
-from pages._ui.ledger import lines as ledger_lines
+from pages._ui.ledger import alike, words
 from pages._ui.ledger import names as ledger_names
 from pages._ui.parts import rows
 from pages._ui.parts.pager import offset_of, pager
@@ -24,7 +24,11 @@ from pages._ui.texts import count_of, plain, run_title, when
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE, MOST = 50, 200  # lines of the log a page; events shown at most
 LINE = "Audit line"  # the ledger numbers its own
-AUDIT = {LINE: 70, "When": 122, "Who": 80, "What": 172, "About": 211}  # column -> pixels
+ROW = "What happened"
+AUDIT = {LINE: 70, "When": 122, "Who": 88, ROW: 234, "About": 141}  # column -> pixels
+LETTERS, SEEN = 40, 15  # of what happened, that a column shows; rows that are seen without scrolling inside
+STATES = {"done": "finished"}  # states of a run that are called otherwise
+FOLDED = "; those alike in a row are one row"
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
@@ -42,17 +46,20 @@ def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
                 (corpus.created, "Loaded", f"{names[corpus.id]}: {count_of(corpus.records, 'record')}", "none")
             )
     runs = {run.id: run for run in workspace.runs.all(corpus_id)}
+    policies = {policy.id: policy.title for policy in workspace.releases.policies()}
     for run in runs.values():
         where = f"{run_title(run)} on {names.get(run.corpus_id, 'a deleted corpus')}"
         if run.finished:
-            text = f"{where}: {count_of(run.kept, 'record')} kept, {run.state}"
+            text = f"{where}: {count_of(run.kept, 'record')} kept, {STATES.get(run.state, run.state)}"
             found.append((run.finished, "Run finished", text, _drawn(run)))
         if run.examined_at:
             found.append((run.examined_at, "Examined", where, "none while the findings stay here"))
     for release in workspace.releases.all(corpus_id):
         made = runs.get(release.run_id)
         title = run_title(made) if made else "a deleted run"
-        what = f"{title}: {count_of(release.records, 'record')}, policy {release.policy}"
+        what = (
+            f"{title}: {count_of(release.records, 'record')}, policy “{policies.get(release.policy, release.policy)}”"
+        )
         found.append((release.created, "Released", what, _left(made)))
     frame = pd.DataFrame(found, columns=["at", "kind", "what", "effect"])
     return frame.sort_values("at", ascending=False, ignore_index=True)
@@ -135,46 +142,67 @@ def timeline(frame: pd.DataFrame) -> None:
 
 
 def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return audit lines as people read them, by the names of what they speak of."""
-    subjects = [str(subject) for subject in lines["subject"]]
+    """Return audit lines as people read them, by the names of what they speak of: those alike in a row are one row."""
+    rows_of = alike.groups(lines)
+    first = lines.iloc[[at[0] for at in rows_of]].reset_index(drop=True)
+    subjects = [str(subject) for subject in first["subject"]]
+    told = [alike.together([str(lines["detail"].iloc[one]) for one in at]) for at in rows_of]
+    parts = list(zip(first["action"], told, subjects, rows_of, strict=True))
     return pd.DataFrame(
         {
-            "When": [when(at) for at in lines["at"]],
-            "Who": [ledger_names.who(str(actor)) for actor in lines["actor"]],
-            "What": [ledger_names.act(str(action)) for action in lines["action"]],
+            "When": [when(at) for at in first["at"]],
+            "Who": [ledger_names.who(str(actor)) for actor in first["actor"]],
+            "What": [ledger_names.act(str(action)) for action in first["action"]],
+            ROW: [
+                alike.headline(str(action), detail, names, subject=subject, times=len(at), most=LETTERS)
+                for action, detail, subject, at in parts
+            ],
             "About": [
-                ledger_names.subject_of(subject, str(detail), names)
-                for subject, detail in zip(subjects, lines["detail"], strict=True)
+                ledger_names.subject_of(subject, detail, names) for subject, detail in zip(subjects, told, strict=True)
             ],
             "Details": [
-                ledger_names.details(str(detail), names, subject=subject)
-                for detail, subject in zip(lines["detail"], subjects, strict=True)
+                ledger_names.details(detail, names, subject=subject)
+                for detail, subject in zip(told, subjects, strict=True)
             ],
-            "Digests": [ledger_names.digests(str(detail), names) for detail in lines["detail"]],
-            LINE: lines["seq"],
+            "Lines": ["\n".join(_line(lines.iloc[one], names) for one in at) for at in rows_of],
+            "Digests": [
+                "\n".join(_digest_line(lines.iloc[one], names, several=len(at) > 1) for one in at) for at in rows_of
+            ],
+            LINE: first["seq"],
             "Id": subjects,
-            "Chained hash": [str(value)[:12] + "…" for value in lines["hash"]],
+            "Chained hash": [str(value)[:12] + "…" for value in first["hash"]],
         }
     )
 
 
+def _line(line: pd.Series, names: Mapping[str, str]) -> str:
+    """Return a line of the log among others that are alike: its number, its time and its details."""
+    said = ledger_names.details(str(line["detail"]), names, subject=str(line["subject"]))
+    return " · ".join(part for part in (f"Line {line['seq']}", when(str(line["at"])), said) if part)
+
+
+def _digest_line(line: pd.Series, names: Mapping[str, str], *, several: bool) -> str:
+    """Return the digests and the chained hash of a line of the log, with its number where it is one of several."""
+    digests = ledger_names.digests(str(line["detail"]), names)
+    said = [f"Digests: {digests}"] if digests else []
+    return "\n".join([*([f"Line {line['seq']}"] if several else []), *said, f"Chained hash: {str(line['hash'])[:12]}…"])
+
+
 def titles(workspace: engine.Workspace, corpus_id: str | None) -> dict[str, str]:
-    """Return what things are called where a line has its own time: a run without its time, and in the log of all
-    corpora with its corpus.
+    """Return what things are called where a line has its own time and says what was done: a run, or its release,
+    without its time, and in the log of several corpora with its corpus; people by their corpora alone.
     """
     names = ledger_names.read(workspace)
-    of_run = {
-        run.id: run_title(run)
-        if corpus_id is not None
-        else f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}"
-        for run in workspace.runs.all()
-    }
-    return names | of_run
-
-
-def _digest_lines(line: pd.Series) -> list[str]:
-    """Return the id, the digests and the chained hash of a line of the log, each with its name."""
-    return [f"{name}: {line[name]}" for name in ("Id", "Digests", "Chained hash") if str(line[name])]
+    corpora = workspace.corpora.all()
+    found = {one.population: names[one.population].removeprefix("people of ") for one in corpora}
+    for run in workspace.runs.all():
+        where = (
+            f", {names.get(run.corpus_id, ledger_names.GONE['c'])}" if corpus_id is None and len(corpora) > 1 else ""
+        )
+        found[run.id] = f"{run_title(run)}{where}"
+    for release in workspace.releases.all():
+        found[release.id] = found.get(release.run_id, ledger_names.GONE["r"])
+    return names | found
 
 
 def _missing(corpora: int) -> str:
@@ -212,25 +240,39 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
     total = workspace.audit.count(corpus_id)
     if total:
         page = workspace.audit.lines(limit=PAGE, offset=offset_of(key, PAGE), corpus_id=corpus_id)
-        whole = audit_table(page, ledger_names.read(workspace))
-        shown = audit_table(page, titles(workspace, corpus_id))
+        whole = audit_table(page, ledger_names.read(workspace) | words.policies(workspace))
+        shown = audit_table(page, titles(workspace, corpus_id) | words.policies(workspace))
         at = rows.chosen(
             shown, key="ledger.audit", ids=[str(line) for line in shown[LINE]],
-            widths=AUDIT, wraps=("Who", "What", "About"), most=ledger_lines.SEEN,
+            widths=AUDIT, wraps=("Who", ROW, "About"), most=SEEN,
             alt="Audit lines, latest first; a line is shown in full below",
         )  # fmt: skip
-        pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
-        said = {name: str(whole[name].iloc[at]) for name in ("About", "Details")}
-        if said["Details"] or said["About"] != str(shown["About"].iloc[at]):  # else the row has said it all
-            rows.in_full(said, key="ledger.audit")
-        with st.expander("Id and digests of this line", icon=":material/tag:", key="ledger.audit.digests"):
-            st.code("\n".join(_digest_lines(whole.iloc[at])), language=None, wrap_lines=True)
+        pager(total, key=key, size=PAGE, counted=f"{count_of(total, 'line')}{FOLDED if len(shown) < len(page) else ''}")
+        _open(whole.iloc[at], shown.iloc[at])
         if corpus_id is not None and workspace.audit.count() > total:
             st.caption(_missing(len(workspace.corpora.all())))
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. "
         "Names are shown as they are now; the log itself holds ids."
     )
+
+
+def _open(row: pd.Series, shown: pd.Series) -> None:
+    """Draw the open row in full: what its cells leave out, its lines where it is several, and their digests."""
+    lines = str(row["Lines"]).split("\n")
+    said = {name: str(row[name]) for name in ("What", "About", "Details")}
+    if said["What"] in str(shown[ROW]):
+        said["What"] = ""
+    if len(lines) > 1 and row["What"] == alike.CHANGED:  # what changed is not added up
+        said["Latest"] = said.pop("Details")
+    if said["What"] or row["Details"] or said["About"] != str(shown["About"]):  # else the row has said it all
+        rows.in_full(said, key="ledger.audit")
+    if len(lines) > 1:
+        with st.expander(f"The {len(lines)} lines of this row", icon=":material/unfold_more:", key="ledger.audit.each"):
+            st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+    with st.expander("Id and digests of this line", icon=":material/tag:", key="ledger.audit.digests"):
+        about = f"Id: {row['Id']}\n" if str(row["Id"]) else ""
+        st.code(f"{about}{row['Digests']}", language=None, wrap_lines=True)
 
 
 def check(workspace: engine.Workspace) -> None:

@@ -15,6 +15,7 @@ import engine
 from engine.figures.budget import LINES, ledger_timeline
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
+from pages._ui.ledger import words
 from pages._ui.parts import rows
 from pages._ui.parts.pager import offset_of, pager
 from pages._ui.texts import count_of, run_title, share, when
@@ -22,7 +23,7 @@ from pages._ui.texts import count_of, run_title, share, when
 PAGE, SEEN = 50, 12  # rows a page, and those that are seen without scrolling inside
 # column -> pixels: together no wider than a window of 1,024 leaves them
 LINE = "Budget line"  # the audit log numbers its own
-WIDTHS = {LINE: 78, "When": 122, "What": 148, "Run": 171, "ε": 52, "In use after": 84}
+WIDTHS = {LINE: 78, "When": 122, "What": 156, "Run": 163, "ε": 52, "In use after": 84}
 OF_A_RUN = ("reserve", "spend", "settle", "give_back")  # the lines of one claim, in their order
 ENDS = ("settle", "give_back")
 IN_PART, EXAMINED = "examination in part", "examination"
@@ -32,7 +33,10 @@ NAMES = {kind: name for kind, (name, _, _) in LINES.items()} | {
     "settle": "Spent",
 }
 PROTECTS = {"source": "person"}
-NEIGHBOURS = {"zero-out": "there or left out", "replace-one": "theirs or another's"}
+NEIGHBOURS = {  # what the guarantee compares with: unit -> adjacency -> words
+    "source": {"zero-out": "data without them", "replace-one": "data with another person in their place"},
+    "record": {"zero-out": "data without it", "replace-one": "data with another record in its place"},
+}
 ONE_ROW = "A run with a guarantee is one row: the open row below says what it claimed and drew, line by line."
 GAPS = "Lines are numbered through the whole workspace: those about other people stand in their own ledgers."
 
@@ -145,29 +149,29 @@ def table(uses: Sequence[Use], names: Mapping[str, str]) -> pd.DataFrame:
 
 def what(use: Use) -> str:
     """Return what a row is, in a few words."""
-    words = text(use.last["what"]).replace("_", " ")
-    if words.endswith("declared public"):
+    told = text(use.last["what"]).replace("_", " ")
+    if told.endswith("declared public"):
         return "Opened"  # without noise, and at no cost: an assumption of the guarantee
-    if use.kind == "touch" and words in (EXAMINED, IN_PART):  # holds the text against private records
-        return "Examined" if words == EXAMINED else "Examined in part"
+    if use.kind == "touch" and told in (EXAMINED, IN_PART):  # holds the text against private records
+        return "Examined" if told == EXAMINED else "Examined in part"
     return NAMES.get(use.kind, use.kind)
 
 
 def in_full(use: Use, names: Mapping[str, str]) -> dict[str, str]:
     """Return what the lines of a row say, by its name: a claim with each noisy answer that was drawn for it."""
     drawn = [
-        f"{text(line['what']).replace('_', ' ')} (budget line {line['seq']}, {when(str(line['at']))})"
+        f"{words.drawn(text(line['what']))} (budget line {line['seq']}, {when(str(line['at']))})"
         for line in use.lines
         if line["kind"] == "spend"
     ]
     others = [line for line in use.lines if line["kind"] != "spend" or len(use.lines) == 1]
-    said = list(dict.fromkeys(ledger_names.dated(text(line["sentence"])) for line in others))
+    said = list(dict.fromkeys(sentence(text(line["sentence"])) for line in others))
     return {
         "What": what(use),
         "Run": ledger_names.named(text(use.last["run_id"]), names),
         "Claimed" if use.lines[0]["kind"] == "reserve" else "Amount": _amount(use),
         "Drawn": "; ".join(drawn),
-        "Sentence": " ".join(one for one in said if one != "–"),
+        "Verdict" if use.lines[0]["kind"] == "reserve" else "Meaning": " ".join(one for one in said if one != "–"),
         "Protects": _protects(use),
         "Budget lines": ", ".join(str(line["seq"]) for line in use.lines) if len(use.lines) > 1 else "",
         "Who": ", ".join(dict.fromkeys(ledger_names.who(text(line["actor"])) for line in use.lines)),
@@ -188,7 +192,13 @@ def _protects(use: Use) -> str:
         next((str(line[name]) for line in use.lines if isinstance(line[name], str)), "")
         for name in ("unit", "adjacency")
     )
-    return f"each {PROTECTS.get(unit, unit)}, whose data are {NEIGHBOURS.get(adjacency, adjacency)}" if unit else ""
+    compared = NEIGHBOURS.get(unit, {}).get(adjacency, adjacency)
+    return f"each {PROTECTS.get(unit, unit)}" + (f" (compared with {compared})" if compared else "") if unit else ""
+
+
+def sentence(line: str) -> str:
+    """Return a line's own sentence with its moments as people read them, and answers called as everywhere else."""
+    return ledger_names.dated(line).replace("planned outputs were drawn", "planned noisy answers were drawn")
 
 
 def _first(use: Use, name: str) -> float | None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import engine
 from pages._ui.current import corpus_names, run_names
+from pages._ui.ledger import words
 from pages._ui.texts import JOBS, share, when
 
 GONE = {
@@ -27,17 +28,22 @@ IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
 WORKER = "worker"  # as the log calls the process that does the jobs
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)")
-SHARE = "share_after"
-CALLED = {SHARE: "limit in use after", "max_risk": "risk at most"}  # details that are called otherwise than in the log
+SEPARATOR = " · "  # between the details of a line
 ACTS = {  # as the log has it -> as people read it, where that differs
     "examination asked for": "examination started",
     "run asked for": "run started",
-    "run described": "name or note of a run changed",
     "study asked for": "study started",
     "label list no longer public": "list of labels withdrawn",
     "label list declared public": "list of labels declared public",
     "gold spans chosen": "the file's own marks chosen",
     "spans detected": "identifiers looked for",
+    "run described": "name or note of a run changed",
+    "name of the person acting set": "name of whoever acts set",
+    "language of the interface chosen": "language chosen",
+    "cap declared public": "records of one person declared public",
+    "internal preview": "internal preview built",
+    "records pending": "records undecided again",
+    "spend since entered": "what was spent elsewhere entered",
 }
 
 
@@ -82,8 +88,8 @@ def subject_of(identifier: str, detail: str, names: Mapping[str, str]) -> str:
 
 def act(action: str) -> str:
     """Return an action of the audit log in words, with a capital."""
-    words = ACTS.get(action, action).replace("_", " ")
-    return words[:1].upper() + words[1:]
+    called = ACTS.get(action, action).replace("_", " ")
+    return called[:1].upper() + called[1:]
 
 
 def who(actor: str) -> str:
@@ -98,32 +104,47 @@ def dated(sentence: str) -> str:
 
 def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
     """Return a line's details in words, without what its subject says already and without digests (see `digests`)."""
+    return SEPARATOR.join(parts(detail, names, subject=subject))
+
+
+def parts(detail: str, names: Mapping[str, str], *, subject: str = "") -> list[str]:
+    """Return a line's details in words, each by itself, with what says the most in front."""
     return _said(detail, names, subject, digests=False)
 
 
 def digests(detail: str, names: Mapping[str, str]) -> str:
     """Return the digests of a line, each by its name and its beginning."""
-    return _said(detail, names, "", digests=True)
+    return ", ".join(_said(detail, names, "", digests=True))
 
 
-def _said(detail: str, names: Mapping[str, str], subject: str, *, digests: bool) -> str:
+def _said(detail: str, names: Mapping[str, str], subject: str, *, digests: bool) -> list[str]:
     try:
         body = json.loads(detail)
     except (TypeError, ValueError):
-        return "" if digests else str(detail)
-    return ", ".join(
-        f"{CALLED.get(name, name.replace('_', ' '))}: {_value(name, value, names)}"
+        return [] if digests else [str(detail)]
+    if not isinstance(body, Mapping):
+        return [] if digests else [str(body)]
+    kept = {
+        str(name): value
         for name, value in body.items()
         if value not in (None, "", [], {}, subject)
-        and not (value == 0 and not isinstance(value, bool))
+        and not (value == 0 and not isinstance(value, bool) and name != "epsilon")
         and _digest(value) == digests
-    )
+    }
+    if digests:
+        return [f"{name.replace('_', ' ')}: {_value(name, value, names)}" for name, value in kept.items()]
+    if "changed" in kept:  # says more than the setting's key
+        kept = {name: value for name, value in kept.items() if name != "setting" or words.setting(str(value))}
+    in_order = sorted(kept, key=words.rank)
+    return [words.said(name, kept[name], _value(name, kept[name], names)) for name in in_order]
 
 
 def _digest(value: object) -> bool:
     """Return whether a value is a digest, or a group with one in it."""
     if isinstance(value, Mapping):
         return any(_digest(one) for one in value.values())
+    if isinstance(value, list):
+        return bool(value) and all(_digest(one) for one in value)
     return isinstance(value, str) and bool(HEXADECIMAL.fullmatch(value))
 
 
@@ -133,14 +154,16 @@ def _value(name: str, value: object, names: Mapping[str, str]) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return share(value, 0) if name == SHARE else f"{value:.4g}"
+        return share(value, 0) if name == words.SHARE else f"{value:.4g}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{part} {_value(part, one, names)}" for part, one in value.items())
+        return ", ".join(f"{part.replace('_', ' ')} {_value(part, one, names)}" for part, one in value.items())
     if isinstance(value, list):
         return ", ".join(_value(name, one, names) for one in value)
-    words = dated(str(value))
-    if name == "setting":  # its key, with what it belongs to by name
-        return IDENTIFIER.sub(lambda found: named(found[0], names), words).replace(".", ", ")
+    word = dated(str(value))
+    if name == "setting":
+        return words.setting(word) or f"answers on Plan and Release, {named(word.rpartition('.')[2], names)}"
+    if name == "changed":
+        return words.changes(word, names)
     if name == "job":
-        return JOBS.get(words, words).lower()
-    return f"{words[:12]}…" if HEXADECIMAL.fullmatch(words) else named(words, names)
+        return JOBS.get(word, word).lower()
+    return f"{word[:12]}…" if HEXADECIMAL.fullmatch(word) else words.value_of(name, named(word, names), names)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pages._ui.load.file import Chosen
 
 NONE = mark("(none)")
-TEXT_WIDTH, ROW_WIDTH = 430, 60  # pixels of the text column in the preview, and of a row's number
+TEXT_WIDTH = 430  # pixels of the text column in the preview
+ROW_WIDTH, CUT_WIDTH = 60, 600  # of a row's number, and of its text where that is cut around a letter
 COUNTED = "_ui.load.counted"
 DRAWN = 19  # sizes that are drawn each by itself; larger ones are one bar
 MANY = 0.1  # part of the rows left out from which it is a warning
@@ -71,7 +72,7 @@ def _lettered(preview: engine.FilePreview, text: str | None, *, key: str) -> Non
         key=key,
         column_config={
             tr("Row"): st.column_config.NumberColumn(width=ROW_WIDTH, format="localized"),
-            tr("Text"): st.column_config.TextColumn(width="large"),
+            tr("Text"): st.column_config.TextColumn(width=CUT_WIDTH),
         },
         alt=said,
     )

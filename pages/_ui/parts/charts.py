@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 EDGE, NUMBER = 10, 48  # pixels beside a figure, and where a number stands behind its longest bar
+BAR = "#2F7A90"  # of the theme's own colours one that reads on its light ground and on its dark one
 ROUND = 10  # numbers on an axis that are read at a glance are multiples of it
 
 
@@ -51,11 +52,9 @@ def bars(
     """Draw one bar a name."""
     import plotly.graph_objects as go
 
-    from engine.figures.palette import BLUE
-
     labels = [str(name) for name in names]
     bar = go.Bar(x=list(values), y=labels, orientation="h") if horizontal else go.Bar(x=labels, y=list(values))
-    bar.update(marker_color=BLUE)
+    bar.update(marker_color=BAR)
     if horizontal:  # a bar of nothing is said too
         bar.update(text=[number(value) for value in values], textposition="outside", cliponaxis=False)
     figure = go.Figure(bar)
@@ -69,8 +68,6 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
     """Draw a histogram of words a record from rows (fewest, most, records), of which the last may be open."""
     import plotly.graph_objects as go
 
-    from engine.figures.palette import BLUE
-
     names = [
         number(low) if low == high else tr("{low} to {high}", low=number(low), high=number(high))
         for low, high, _ in rows
@@ -80,7 +77,7 @@ def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: s
             x=list(range(len(rows))),
             y=[count for _, _, count in rows],
             customdata=names,
-            marker_color=BLUE,
+            marker_color=BAR,
             hovertemplate=tr("{words} words: {records} records", words="%{customdata}", records="%{y:,}")
             + "<extra></extra>",
         )

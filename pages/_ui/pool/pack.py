@@ -90,21 +90,40 @@ def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
     """Ask for the kind of text; what was declared public of the corpus is filled in."""
     said = None if corpus is None else workspace.descriptions.get(corpus.id)
     index = DOMAINS.index(said.domain) if said is not None and said.domain in DOMAINS else DOMAINS.index("generic")
+    key = f"{KEY}.domain.{corpus.id if corpus else ''}"
     chosen = str(
         st.selectbox(
-            "Kind of text", DOMAINS, index=index, key=f"{KEY}.domain.{corpus.id if corpus else ''}",
+            "Kind of text", DOMAINS, index=index, key=key,
             format_func=lambda one: f"{DOMAIN_NAMES[one]} ({one})",
             help="It chooses the public lists of templates, key words and writers that the prompts are made from.",
         )
     )  # fmt: skip
     if corpus is not None and said is None and chosen == "generic":
         st.warning(
-            f"These prompts are of no kind, so the answers will hardly read like {plain(corpus.name)}. Nobody declared "
-            "what it holds, and nothing of it was looked at. Choose its kind if that may be known: it leaves with the "
-            "prompts.",
+            f"These prompts are of no kind, so the answers will hardly read like {plain(corpus.name)}. Nobody has "
+            f"declared what kind of text {plain(corpus.name)} is. Choose its kind if that may be known: it leaves with "
+            "the prompts.",
             icon=":material/warning:",
         )
+        _propose(workspace, corpus, key)
     return chosen
+
+
+def _propose(workspace: engine.Workspace, corpus: engine.CorpusSummary, key: str) -> None:
+    """Offer the kind of text that public words tell, once somebody says that it may be known; `key` of the choice."""
+    kind = engine.proposed_preset(
+        [corpus.name, *workspace.corpora.columns(corpus.id), *workspace.labels.public(corpus.id)]
+    )
+    if kind not in DOMAIN_NAMES or kind == "generic":
+        return
+    title = DOMAIN_NAMES[kind]
+    st.caption(f"“{title}” is proposed by what the corpus, its columns or its public labels are called; no record was "
+               "read for it.")  # fmt: skip
+    known = st.checkbox(f"Whoever answers the prompts may know this: {title}", key=f"{key}.may", wrap=True)
+    st.button(
+        f"Use “{title}”", icon=":material/lightbulb:", key=f"{key}.use", disabled=not known,
+        on_click=st.session_state.__setitem__, args=(key, kind),
+    )  # fmt: skip
 
 
 def _language(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> str:

@@ -45,7 +45,9 @@ def choose(workspace: engine.Workspace) -> str:
     if st.session_state.get(KEY) not in VIEWS:
         st.session_state[KEY] = CHOOSE if workspace.pools.all() else POOLS if workspace.packs.all() else PROMPTS
     chosen = str(st.segmented_control("Step", VIEWS, key=KEY, required=True, label_visibility="collapsed") or PROMPTS)
-    st.markdown(STEPS[VIEWS.index(chosen)][1])
+    at = VIEWS.index(chosen)
+    where = "" if chosen == CHOOSE or workspace.pools.all() else f"**No pool yet · step {at + 1} of {len(VIEWS)}.** "
+    st.markdown(f"{where}{STEPS[at][1]}")
     return chosen
 
 

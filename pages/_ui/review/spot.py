@@ -53,7 +53,7 @@ def brief(workspace: engine.Workspace, corpus_id: str) -> list[str]:
                 order=tr(SPOT),
             ),
         ]
-    high = decimal(found.direct.high, 1)
+    high = of_a_thousand(found.direct.high)
     return [
         tr("At most {high} of 1,000 texts still hold one", high=high),
         tr(
@@ -125,6 +125,12 @@ def _state(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstima
         )
 
 
+def of_a_thousand(of_1000: float) -> str:
+    """Return how many of 1,000 as people read it, with a digit behind the point where it is no whole number."""
+    shown = round(of_1000, 1)
+    return decimal(shown, 0 if shown.is_integer() else 1)
+
+
 def _numbers(found: engine.SpotEstimate) -> None:
     """Show what was missed as a table, and what it does not show."""
     assert found.direct is not None
@@ -136,8 +142,8 @@ def _numbers(found: engine.SpotEstimate) -> None:
             "At most **{direct}** of 1,000 texts still hold a direct identifier that nobody marked, "
             "and at most **{indirect}** an indirect one. This takes as given that whoever read the sample overlooked "
             "nothing in it; the interval is for chance in drawing.",
-            direct=decimal(found.direct.high, 1),
-            indirect=decimal(found.quasi.high, 1),
+            direct=of_a_thousand(found.direct.high),
+            indirect=of_a_thousand(found.quasi.high),
         )
     )
     st.dataframe(
@@ -218,7 +224,7 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
             tr(
                 "If nothing was missed in {count}: at most **{high}** of 1,000.",
                 count=number(int(count)),
-                high=decimal(high, 1),
+                high=of_a_thousand(high),
             )
         )
     if given.elsewhere:

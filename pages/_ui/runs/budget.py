@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.ledger.budget import SPENT, state_of
+from pages._ui.ledger.budget import SPENT, planned_outputs, state_of
 from pages._ui.texts import count_of, plain
 
 
@@ -37,11 +37,6 @@ def after_deletion(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     whole = drawn >= planned
     what = f"ε = {engine.upward(run.guarantee.drawn[0])} of this run" if whole else "What this run drew of its budget"
     return f"{what} stays spent: deleting brings no budget back."
-
-
-def planned_outputs(guarantee: engine.Guarantee) -> int:
-    """Return how many mechanism outputs the run's schedule holds."""
-    return sum(event.count for event in guarantee.mechanisms)
 
 
 def sentence(drawn: int, planned: int, state: str, epsilon: float) -> str:

@@ -118,8 +118,9 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         st.warning("This run was cancelled. What was made until then is kept.", icon=":material/cancel:")
     if run.stale:
         states.stale("The review changed after this run started; run again to use the new decisions.")
-    if run.state == "done" and examined_run.closes(workspace, run):
-        st.caption(examined_run.closes(workspace, run))
+    said = examined_run.closes(workspace, run) if run.state == "done" else ""
+    if said and not examined_run.in_part(workspace, run):  # else the line below the buttons says it
+        st.caption(said)
     with st.container(horizontal=True):
         if run.state in ("failed", "cancelled"):
             st.button("Resume", type="primary", icon=":material/play_arrow:", key="run.resume",

@@ -9,11 +9,13 @@ import streamlit as st
 
 import engine
 from pages._ui.methods import readable
+from pages._ui.navigation import go, page_only
 from pages._ui.parts.pager import pager
 from pages._ui.plan.model import BUILTIN
 from pages._ui.texts import FILTERED, count_of, number
 
 SIZE, WIDE = 6, 2  # texts a page, and columns
+MOST = 0.5  # of the texts: where fewer can be read, most of them read badly
 LINES, WIDTH = 12, 64  # lines of a text that are seen at first, and characters of such a line, about
 
 
@@ -23,6 +25,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if not run.kept:
         st.caption("None were kept.")
         return
+    if said := tried_out(workspace, run):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(said, icon=":material/warning:")
+            if st.button("Models", key="run.outputs.models", icon=":material/memory:", **page_only("models")):
+                go("models")
     if said := verdict(workspace, run):
         st.caption(said)
     key = f"run.outputs.page.{run.id}"
@@ -38,19 +45,34 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 
 def verdict(workspace: engine.Workspace, run: engine.RunSummary) -> str:
-    """Return how many texts of a run can be read, as far as known, and what helps where a small model wrote them."""
-    found = workspace.examinations.findings(run.id) if run.examined_at is not None else []
-    ours = next((one for one in found if (one.name, one.reference) == ("readable", "none")), None)
-    said = []
-    if ours is not None and ours.n and not math.isnan(ours.value):
+    """Return how many texts of a run can be read, as far as known."""
+    said, found = [], _readable(workspace, run)
+    if found is not None:
         said.append(
-            f"Readability: {number(round(ours.value * ours.n))} of {count_of(ours.n, 'text')} pass. The rules catch "
+            f"Readability: {number(round(found.value * found.n))} of {count_of(found.n, 'text')} pass. The rules catch "
             "text that says nothing, not text that is poor."
         )
     said.append(readable.told(workspace, run))
-    if run.model == BUILTIN and _writes(workspace, run):
-        said.append("The built-in model is for trying out; a larger one writes better (Models).")
     return " ".join(filter(None, said))
+
+
+def tried_out(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return what is to be thought of texts that the built-in model wrote; empty where another one did, or none."""
+    if run.model != BUILTIN or not _writes(workspace, run):
+        return ""
+    found = _readable(workspace, run)
+    if found is not None and found.value < MOST:
+        return "**Most of these read badly: the built-in model is for trying out.** Choose a larger one."
+    return (
+        "**The built-in model wrote these, and it is for trying out.** Read some of them: a larger one writes better."
+    )
+
+
+def _readable(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Finding | None:
+    """Return the share of a run's texts that pass the rules of readability; None where nobody measured it."""
+    found = workspace.examinations.findings(run.id) if run.examined_at is not None else []
+    ours = next((one for one in found if (one.name, one.reference) == ("readable", "none")), None)
+    return None if ours is None or not ours.n or math.isnan(ours.value) else ours
 
 
 def _writes(workspace: engine.Workspace, run: engine.RunSummary) -> bool:

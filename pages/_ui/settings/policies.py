@@ -37,7 +37,7 @@ def draw(workspace: engine.Workspace) -> None:
     """Draw one table: a row a condition, a column a policy."""
     policies = workspace.releases.policies()
     st.caption(
-        "Each row is a rule as the gate calls it, with what it looks at; – is not asked, pp are percentage points. "
+        "Each row is a rule as the gate calls it, with what it looks at; – is not asked. "
         "Thresholds are fixed before anything is measured, and a missing number never passes."
     )
     rows: dict[str, dict[str, str]] = {}
@@ -186,7 +186,13 @@ def _limit(rule: engine.Rule) -> str:
         return "measured"
     if rule.comparator == "at most" and rule.threshold == 0:
         return "none"
-    return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
+    measure = MEASURES.get(rule.finding)
+    if measure is None or measure.scale != "share":
+        return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
+    apart = bool(rule.above) or rule.finding.endswith("_excess")  # a difference of two shares
+    amount = f"{100 * rule.threshold:.3g}".replace("-", "−")
+    points = "percentage point" if amount == "1" else "percentage points"
+    return f"{rule.comparator} {amount} {points}" if apart else f"{rule.comparator} {amount}%"
 
 
 def requirements(policy: engine.Policy) -> dict[tuple[str, str], str]:
