@@ -279,7 +279,7 @@ def _whole(
 
 def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> list[dict[str, object]]:
     """Return one row a run that reserved budget, latest first."""
-    found = []
+    found: list[dict[str, object]] = []
     for run_id, part in view.lines.sort_values("seq", ascending=False).groupby("run_id", sort=False):
         kinds = part["kind"].value_counts()
         if not kinds.get("reserve", 0):

@@ -114,7 +114,7 @@ def _propose(workspace: engine.Workspace, corpus: engine.CorpusSummary, key: str
     kind = engine.proposed_preset(
         [corpus.name, *workspace.corpora.columns(corpus.id), *workspace.labels.public(corpus.id)]
     )
-    if kind not in DOMAIN_NAMES or kind == "generic":
+    if kind not in DOMAIN_NAMES:
         return
     title = DOMAIN_NAMES[kind]
     st.caption(f"“{title}” is proposed by what the corpus, its columns or its public labels are called; no record was "
