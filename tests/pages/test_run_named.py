@@ -232,5 +232,5 @@ def test_a_policy_that_nobody_chose_is_not_called_chosen(small, open_page, add_r
     add_run(small.open(), small.corpus, [{"text": "The soup came late."}])
     app = open_page("run")
     (line,) = [str(one.value) for one in app.sidebar.markdown if ":small[Run open now: " in str(one.value)]
-    assert "Policy: Exploratory (no readers named yet)" in line
+    assert "Policy: Exploratory, inside only (no readers named yet)" in line
     assert "[· " not in line, "no line begins with a dot"

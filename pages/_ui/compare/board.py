@@ -48,8 +48,8 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     names = called_by(runs, numbers)
     leaks = overview.draw_leaks(names, runs, findings, attacks)
-    drawn = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
-    figure = board(drawn, findings, chosen["privacy"], chosen["utility"])
+    labelled = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
+    figure = board(labelled, findings, chosen["privacy"], chosen["utility"])
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
         config={"displayModeBar": False},
