@@ -52,6 +52,34 @@ def act(seq: int, action: str, **values: Any) -> dict[str, Any]:
     return {"client": "c0ffee00c0ffee00", "upon": 2**30, "seq": seq, "action": action, **values}
 
 
+def moved() -> None:
+    """Take a message, open another text from the server, and take one that the browser sent before it heard of it."""
+    import streamlit as st
+
+    import engine
+    from pages._ui.review import desk, state
+
+    path, corpus, first, second = st.session_state["moved"]
+    mine, workspace = state.desk(corpus), engine.open_workspace(path)
+    state.show(corpus, first)
+    desk.receive(workspace, corpus, {"n": 1, "record": first, "page": 2, "went": mine.moves})
+    state.show(corpus, second)
+    where = []
+    for number, went in ((2, mine.moves - 1), (3, mine.moves)):
+        desk.receive(workspace, corpus, {"n": number, "record": first, "span": "s", "went": went})
+        where.append((mine.record, mine.span, mine.reply))
+    st.session_state["where"] = where
+
+
+def test_a_message_from_before_a_move_does_not_take_the_desk_back(small):
+    first, second = small.open().review.order(small.corpus)[:2]
+    app = AppTest.from_function(moved, default_timeout=30)
+    app.session_state["moved"] = (small.path, small.corpus, first, second)
+    app.run()
+    assert not app.exception
+    assert app.session_state["where"] == [(second, None, 2), (first, "s", 3)], "what it holds is answered all the same"
+
+
 class TestReview:
     def test_without_a_corpus(self, empty, visit):
         assert "Nothing loaded yet" in [one.value for one in visit("review").subheader]

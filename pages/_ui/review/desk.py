@@ -89,10 +89,12 @@ def receive(workspace: engine.Workspace, corpus_id: str, message: JSONObject) ->
     except engine.UserError as error:
         mine.trouble = str(error)
     mine.reply = int(as_number(message.get("n")) or 0)
-    record_id, span, page = message.get("record"), message.get("span"), as_number(message.get("page"))
-    mine.record = record_id if isinstance(record_id, str) else mine.record
-    mine.span = span if isinstance(span, str) and span else None
-    mine.page = None if page is None else int(page)
+    went = as_number(message.get("went"))
+    if went is None or went >= mine.moves:  # one that left before the browser heard of the last move tells where it was
+        record_id, span, page = message.get("record"), message.get("span"), as_number(message.get("page"))
+        mine.record = record_id if isinstance(record_id, str) else mine.record
+        mine.span = span if isinstance(span, str) and span else None
+        mine.page = None if page is None else int(page)
     mine.see = str(message.get("see") or "")
     if mine.see in SEEN:
         SEEN[mine.see]()

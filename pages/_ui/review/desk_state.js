@@ -263,6 +263,7 @@ function pump(desk, send) {
     record: desk.current,
     span: desk.span,
     page: desk.page,
+    went: desk.went,
     notes: [...desk.notes],
     see,
   })
