@@ -699,3 +699,4 @@ def test_the_worst_that_could_be_is_never_rounded_down():
     assert "up to 15.1 points above chance" in short(0.15017)
     assert "up to 15.0 points above chance" in short(0.15)
     assert "just over 5.0 points" in short(0.05017)
+    assert short(float("nan")), "a number that is none is no fault of the page"

@@ -89,7 +89,7 @@ def records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
 def points(excess: Finding, high: float) -> str:
     """Return the upper end of a difference in words, never below it: in points where it is one of shares."""
     said = show(excess.name, high)
-    if said.endswith(" pp"):
+    if said.endswith(" pp") and math.isfinite(high):
         said = show(excess.name, math.ceil(1000 * high - EXACT) / 1000)
     return said.replace(" pp", " points")
 

@@ -232,7 +232,8 @@ def _amount(finding: str, value: float, *, upper: bool = False) -> str:
     measure = MEASURES.get(finding)
     if measure is None or measure.scale != "share":
         return show_measure(finding, value)
-    return tr("{n} points", n=decimal(math.ceil(1000 * value - EXACT) / 10 if upper else 100 * value, 1))
+    up = upper and math.isfinite(value)
+    return tr("{n} points", n=decimal(math.ceil(1000 * value - EXACT) / 10 if up else 100 * value, 1))
 
 
 def _way(line: engine.RuleVerdict, short: str) -> str:
