@@ -82,7 +82,11 @@ if view == "Board":
     st.stop()
 
 options = list(labels)
-st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
+before = st.session_state.get("compare.runs", options[:2])
+picked = [run_id for run_id in before if run_id in runs]
+if len(picked) < min(2, len(before)):  # the others are of another corpus or deleted: nobody took them out of the choice
+    picked += [run_id for run_id in options if run_id not in picked][: 2 - len(picked)]
+st.session_state["compare.runs"] = picked
 chosen = st.multiselect(
     "Runs",
     options,

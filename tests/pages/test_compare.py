@@ -100,6 +100,25 @@ def test_one_run_chosen(seeded, visit):
     assert "at least two" in words(app, "info")
 
 
+@pytest.mark.parametrize(
+    ("held", "left"),
+    [
+        (["another corpus' run", "and one more"], ["run", "other"]),
+        (["run", "a deleted run"], ["run", "other"]),
+        (["other", "a deleted run"], ["other", "run"]),
+        (["other"], ["other"]),
+        ([], []),
+    ],
+)  # fmt: skip
+def test_what_was_chosen_of_another_corpus_leaves_no_empty_choice(seeded, visit, held, left):
+    options = list(visit("compare", **{"compare.view": "Table"}).multiselect(key="compare.runs").value)
+    assert sorted(options) == sorted([seeded.run, seeded.other])
+    ids = {"run": options[0], "other": options[1]}
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [ids.get(one, one) for one in held]})
+    assert not app.exception
+    assert app.multiselect(key="compare.runs").value == [ids[one] for one in left]
+
+
 @pytest.mark.parametrize("view", ["Board", "Side by side", "Texts"])
 def test_views(seeded, visit, view):
     app = visit("compare", **{"compare.view": view, "compare.runs": [seeded.run, seeded.other]})
