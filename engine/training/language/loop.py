@@ -23,6 +23,7 @@ from torch.autograd.function import BackwardCFunction, FunctionCtx
 
 from engine.models.builtin.decoder.causal_net import CausalNet
 from engine.models.builtin.decoder.folders import save_folder
+from engine.models.tune.fit import half_pays
 from engine.training.language.document_attention import document_spans, packed_hidden, within
 from engine.training.language.pack import Batch, Packer, ShardReader
 
@@ -54,6 +55,11 @@ class TrainSettings:
     export_minutes: float = 15.0
 
 
+def _multiplies_in(kind: str) -> torch.dtype:
+    """Return bfloat16 where a kind of device is fast in it, else float32: emulated it takes some 50 times as long."""
+    return torch.bfloat16 if half_pays(kind) else torch.float32
+
+
 class _ChunkedLoss(torch.autograd.Function):
     """Cross-entropy of tied logits, gradient computed chunk by chunk so that all logits never exist at once."""
 
@@ -61,11 +67,12 @@ class _ChunkedLoss(torch.autograd.Function):
     def forward(ctx: FunctionCtx, hidden: Tensor, weight: Tensor, targets: Tensor, chunk: int) -> Tensor:
         """Return the summed loss in nats of hidden (N, C), weight (V, C), targets (N,)."""
         total = torch.zeros((), device=hidden.device)
-        low = weight.to(torch.bfloat16)
+        kind = _multiplies_in(hidden.device.type)
+        low = weight.to(kind)
         hidden_grad = torch.empty_like(hidden)
         weight_grad = torch.zeros_like(weight, dtype=torch.float32)
         for at in range(0, len(hidden), chunk):
-            h, t = hidden[at : at + chunk].to(torch.bfloat16), targets[at : at + chunk, None]
+            h, t = hidden[at : at + chunk].to(kind), targets[at : at + chunk, None]
             logits = (h @ low.T).float()  # (chunk, V)
             top = logits.amax(-1, keepdim=True)
             picked = logits.gather(1, t)
@@ -74,7 +81,7 @@ class _ChunkedLoss(torch.autograd.Function):
             total += (top + norm.log() - picked).sum()
             p.div_(norm)
             p.scatter_add_(1, t, torch.full_like(picked, -1.0))
-            grad = p.to(torch.bfloat16)
+            grad = p.to(kind)
             hidden_grad[at : at + chunk] = grad @ low
             weight_grad += (grad.T @ h).float()
         ctx.save_for_backward(hidden_grad, weight_grad)
@@ -106,7 +113,8 @@ def batch_loss(net: CausalNet, batch: Batch, device: str) -> tuple[Tensor, int]:
     ids, targets = torch.from_numpy(batch.ids).to(device), torch.from_numpy(batch.targets).to(device)
     spans = document_spans(batch.documents)
     positions = torch.from_numpy(within(batch.documents, spans)).to(device)
-    with torch.autocast(device.split(":")[0], torch.bfloat16):
+    kind = device.split(":")[0]
+    with torch.autocast(kind, torch.bfloat16, enabled=half_pays(kind)):
         if device == "cpu":
             hidden = packed_hidden(net, ids, positions, spans)
         else:
