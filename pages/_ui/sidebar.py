@@ -20,7 +20,7 @@ from pages._ui.release import policy as release_policy
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import JOBS, UNITS, count_of, decimal, glossary, meaning, number, plain, share, significant
+from pages._ui.texts import JOBS, UNITS, count_of, decimal, glossary, meaning, number, plain, share, significant, when
 
 LEFT = "_ui.left"
 NO_BREAK = "\u00a0"  # a time stays on one line
@@ -201,11 +201,30 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: e
         under = tr(":small[Policy of the readers on Plan: {policy}]", policy=title)
     elif policy.id == release_policy.preselected(workspace, corpus.id, run):
         under = tr(":small[Policy for a proof that nobody examined: {policy}]", policy=title)
-    elif release_policy.was_chosen(workspace, corpus.id):
+    elif release_policy.was_chosen(workspace, corpus.id, run):
         under = tr(":small[Policy chosen on Release: {policy}]", policy=title)
     else:
         under = tr(":small[Policy: {policy} (no readers named yet)]", policy=title)
+    if said := released(workspace, run, policy):
+        return f"{said}  \n{which}"
     return f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
+
+
+def released(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
+    """Return when a run was released under the policy that stands, where that was not withdrawn; empty otherwise."""
+    every = workspace.releases.all(run.corpus_id)
+    mine = [one for one in every if one.run_id == run.id and one.policy == policy.id and not one.revoked]
+    if not mine:
+        return ""
+    last = max(mine, key=lambda one: one.created)
+    title = plain(policy.title)
+    if policy.id == release_policy.INSIDE:
+        title = tr("{policy}, inside only", policy=title)
+    said = trn(
+        "Released {when} under “{policy}”: {n} record.", "Released {when} under “{policy}”: {n} records.",
+        last.records, when=when(last.created).replace(" ", NO_BREAK), policy=title,
+    )  # fmt: skip
+    return f"{said} {tr('The review changed since.')}" if run.stale or run.examination_stale else said
 
 
 def _gate_word(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from engine.dp.guarantee import Guarantee
 from pages._ui.current import run_label
-from pages._ui.texts import plain
+from pages._ui.texts import plain, when
 from tests.pages.small import words
+from tests.store.making import made_with
 
+PROVEN = Guarantee("dp", "Proven.", epsilon=2.0, delta=1e-6, unit="source", adjacency="zero-out")
 NAME = "For *the* board | [x](http://evil.example)"
 
 
@@ -55,3 +58,40 @@ def test_another_run_chosen_on_a_page_is_the_sidebars_at_once(twins, open_page, 
     app.selectbox(key=picker).set_value(made[0]).run()
     assert app.selectbox(key=picker).value == made[0]
     assert plain(run_label(workspace, workspace.runs.get(made[0]))) + " · Policy" in sidebar(app)
+
+
+def test_the_sidebar_says_of_a_released_run_that_it_was(twins, open_page):
+    workspace, made = twins
+    made_with(workspace.session, made[1], guarantee=PROVEN.as_dict())
+    workspace.runs.approve_all_pending(made[1])
+    bundle = workspace.releases.make(made[1], "proof", signed_off_by="Bo Second")
+    corpus = workspace.runs.get(made[1]).corpus_id
+    workspace.plan.remember(corpus, {"recipients": "public"})
+    said = sidebar(open_page("review", **{"_ui.run": made[1]}))
+    assert f"Released {when(bundle.created)} under “Proof alone”: 1 record." in said
+    assert "Closed" not in said
+    assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[0]})), "the other one was not"
+    workspace.plan.remember(corpus, {"recipients": "public", "policy": "public", "policy_for": "public"})
+    assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[1]})), "under another policy it was not"
+    workspace.plan.remember(corpus, {"recipients": "public"})
+    workspace.releases.revoke(bundle.id, "It was made by mistake.")
+    assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[1]})), "it was withdrawn"
+
+
+def test_a_proof_alone_that_was_chosen_for_one_run_is_not_asked_of_another_without_one(twins, open_page):
+    workspace, made = twins
+    made_with(workspace.session, made[0], guarantee=PROVEN.as_dict())
+    app = open_page("release", **{"_ui.run": made[0]})
+    app.radio(key="release.policy.choice").set_value("proof").run()
+    assert "Policy chosen on Release: Proof alone" in sidebar(app)
+    app.selectbox(key="release.run").set_value(made[1]).run()
+    assert app.radio(key="release.policy.choice").value == "exploratory"
+    assert "Proof alone" not in sidebar(app)
+    app.selectbox(key="release.run").set_value(made[0]).run()
+    assert app.radio(key="release.policy.choice").value == "proof", "it is kept with its run"
+    assert "Proof alone" in sidebar(open_page("review", **{"_ui.run": made[0]}))
+    assert "Proof alone" not in sidebar(open_page("review", **{"_ui.run": made[1]}))
+    app = open_page("release", **{"_ui.run": made[1]})
+    app.radio(key="release.policy.choice").set_value("proof").run()
+    assert app.radio(key="release.policy.choice").value == "proof", "whoever asks for it there sees it"
+    assert "Policy chosen on Release: Proof alone" in sidebar(app)

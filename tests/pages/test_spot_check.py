@@ -36,9 +36,24 @@ class TestSpotCheck:
         assert not app.exception
         assert "fewer than 30" in words(app)
         before = next(one for one in app.number_input if (one.key or "").startswith("review.spot.count")).value
-        app.selectbox(key="review.spot.target").select(5.0).run()
+        next(one for one in app.selectbox if (one.key or "").startswith("review.spot.target")).select(5.0).run()
         after = next(one for one in app.number_input if (one.key or "").startswith("review.spot.count"))
         assert after.value > before
+
+    def test_no_fewer_are_proposed_than_the_policy_of_the_readers_takes(self, small, open_page):
+        workspace = small.open()
+        for readers, bound, least, twice in (("organisation", 50.0, 75, 20), ("researchers", 20.0, 81, 20)):
+            workspace.plan.remember(small.corpus, {"recipients": readers})
+            app = open_page("review", **VIEW)
+            target = next(one for one in app.selectbox if (one.key or "").startswith("review.spot.target"))
+            fields = {str(one.key).rsplit(".", 1)[0]: one.value for one in app.number_input}
+            count = next(value for name, value in fields.items() if name.startswith("review.spot.count"))
+            assert target.value == bound, readers
+            assert least <= count <= 81, readers  # all of them where the corpus has fewer than it takes
+            assert next(value for name, value in fields.items() if name.startswith("review.spot.twice")) == twice
+            assert "takes no fewer than" in words(app)
+        told = desk(open_page("review"))["spot"][0]
+        assert told.split()[0] in ("81", "Spot"), "beside the counts, too"
 
     def test_a_corpus_without_marks_is_looked_through_first(self, small, open_page):
         assert "review.spot.draw" not in {button.key for button in open_page("review", bare=True, **VIEW).button}

@@ -69,6 +69,7 @@ FIRST = (
 LAST = ("corpus", "run", "decisions", "revision", "decisions_kept", "population", "population_known")
 ANSWERS = {  # answers that are kept with a corpus -> where they were given, and what they are called
     "policy": "Release policy", "policy_for": "Readers for whom it was chosen", "method": "Method on Plan",
+    "policy_run": "Run for which it was chosen",
     "recipients": "Readers named on Plan", "beside": "Compared with the original", "label": "Texts with a label",
     "epsilon": "Privacy budget on Plan, ε",
 }  # fmt: skip
@@ -138,6 +139,8 @@ def value_of(key: str, word: str, names: Mapping[str, str]) -> str:
         return names.get(POLICY + word, word)
     if key == "method":
         return method(word)
+    if key == "policy_run":
+        return names.get(word, word)
     if key in ("recipients", "policy_for"):
         return READERS.get(word, word)
     return VALUES.get(key, {}).get(word, word)

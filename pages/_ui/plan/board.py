@@ -33,6 +33,8 @@ OWN = (*plan_promise.OWN, *readable.OWN, *plan_pool.OWN)  # parameters that are 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the page's body; a press in it draws it again without the rest of the page."""
     dock.leave()
+    if st.session_state.pop(wizard.ANEW, False):
+        st.rerun()  # the sidebar stands outside of what a press draws again
     facts = workspace.ledger.facts(corpus.id)
     drafts, runs = method_cards.Drafts(workspace, corpus, facts), workspace.runs.all(corpus.id)
     found = wizard.ask(workspace, corpus, facts)

@@ -58,6 +58,7 @@ ABOUT = {
     "review": mark("Review"),
 }
 OF = "plan.method.of"  # the corpus that the chosen method was chosen for
+ANEW = "_ui.plan.readers"  # set where other readers were named, which the sidebar speaks of
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,7 @@ def _follow(
     workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
     if _named(said) not in (None, before):
         release_policy.named_anew(workspace, corpus.id, current_run(workspace, corpus))
+        st.session_state[ANEW] = True
 
 
 def _reasons(

@@ -21,6 +21,7 @@ from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that a person made the choice for; empty where nobody did
+OF_RUN = "release.policy.run"  # the run that was looked at then
 FOLDED = "release.folded"  # whether records and words are shown under a policy that they cannot help
 WAIT = mark("Wait until the examination has ended.")
 
@@ -48,24 +49,38 @@ def preselected(workspace: engine.Workspace, corpus_id: str, run: engine.RunSumm
 def standing(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary | None = None) -> engine.Policy:
     """Return the policy a run of this corpus is held against: as chosen here, else the one that is preselected.
 
-    What was chosen is kept with the corpus, until other readers are named on Plan.
+    What was chosen is kept with the corpus, until other readers are named on Plan. A policy that goes by a proof alone
+    holds for other runs only where they have one.
     """
     policies = {policy.id: policy for policy in workspace.releases.policies()}
-    wanted = (one for one in (_chosen(workspace, corpus_id), preselected(workspace, corpus_id, run)) if one in policies)
+    wanted = (
+        one for one in (_chosen(workspace, corpus_id, run), preselected(workspace, corpus_id, run)) if one in policies
+    )
     return policies[next(wanted, next(iter(policies)))]
 
 
-def was_chosen(workspace: engine.Workspace, corpus_id: str) -> bool:
-    """Return whether a person chose a policy on Release, for the readers that are named on Plan."""
-    return bool(_chosen(workspace, corpus_id))
+def was_chosen(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary | None = None) -> bool:
+    """Return whether a person chose the policy on Release that stands, for the readers that are named on Plan."""
+    return bool(_chosen(workspace, corpus_id, run))
 
 
-def _chosen(workspace: engine.Workspace, corpus_id: str) -> str:
-    """Return the policy that a person chose, in this session or before it; empty where nobody did."""
+def _chosen(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary | None) -> str:
+    """Return the policy that a person chose, in this session or before it; empty where nobody did, or not for this run.
+
+    One that goes by a proof alone was not chosen for another run that has none.
+    """
     if CHOICE in st.session_state and st.session_state.get(OF) in (None, corpus_id):
-        return str(st.session_state[CHOICE])
-    known = workspace.plan.remembered(corpus_id)
-    return str(known.get("policy") or "") if known.get("policy_for") == _readers(known) else ""
+        chosen, of = str(st.session_state[CHOICE]), st.session_state.get(OF_RUN)
+    else:
+        known = workspace.plan.remembered(corpus_id)
+        chosen = str(known.get("policy") or "") if known.get("policy_for") == _readers(known) else ""
+        of = known.get("policy_run")
+    elsewhere = run is not None and of and of != run.id and not proof_taken(run.guarantee)
+    return "" if elsewhere and _proof_alone(workspace, chosen) else chosen
+
+
+def _proof_alone(workspace: engine.Workspace, policy_id: str) -> bool:
+    return any(one.id == policy_id and one.requirements.whole_output for one in workspace.releases.policies())
 
 
 def whence(workspace: engine.Workspace, corpus_id: str, policy: engine.Policy, run: engine.RunSummary) -> str:
@@ -105,7 +120,7 @@ def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy
     """Draw the picker and return the chosen policy; at first the one that is preselected."""
     corpus_id = run.corpus_id
     policies = {policy.id: policy for policy in workspace.releases.policies()}
-    chosen_before = _chosen(workspace, corpus_id) in policies
+    chosen_before = _chosen(workspace, corpus_id, run) in policies
     st.session_state[CHOICE] = standing(workspace, corpus_id, run).id
     st.session_state[OF] = corpus_id if chosen_before else ""
 
@@ -118,31 +133,33 @@ def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy
         persist_state="session",
         label_visibility="collapsed",
         on_change=_keep,
-        args=(workspace, corpus_id),
+        args=(workspace, corpus_id, run.id),
     )
     policy = policies[chosen or next(iter(policies))]
     st.caption(" ".join(part for part in (plain(policy.sentence), whence(workspace, corpus_id, policy, run)) if part))
     return policy
 
 
-def hold_against(workspace: engine.Workspace, corpus_id: str, policy_id: str) -> None:
-    """Choose a policy for a person who pressed its name."""
+def hold_against(workspace: engine.Workspace, corpus_id: str, run_id: str, policy_id: str) -> None:
+    """Choose a policy for a person who pressed its name while looking at a run."""
     st.session_state[CHOICE] = policy_id
-    _keep(workspace, corpus_id)
+    _keep(workspace, corpus_id, run_id)
 
 
-def _keep(workspace: engine.Workspace, corpus_id: str) -> None:
+def _keep(workspace: engine.Workspace, corpus_id: str, run_id: str) -> None:
     """Keep the chosen policy with the corpus; for whoever may not change that, it stands for this session."""
-    st.session_state[OF] = corpus_id
+    st.session_state[OF], st.session_state[OF_RUN] = corpus_id, run_id
     if may(engine.Right.MANAGE):
         known = workspace.plan.remembered(corpus_id)
-        said: engine.JSONObject = {"policy": str(st.session_state[CHOICE]), "policy_for": _readers(known)}
+        said: engine.JSONObject = {
+            "policy": str(st.session_state[CHOICE]), "policy_for": _readers(known), "policy_run": run_id
+        }  # fmt: skip
         act(workspace.plan.remember, corpus_id, {**known, **said})
 
 
 def named_anew(workspace: engine.Workspace, corpus_id: str, run: engine.RunSummary | None) -> None:
     """Follow the readers that were named on Plan a moment ago, whatever was chosen for others before."""
-    st.session_state[OF] = ""
+    st.session_state[OF] = st.session_state[OF_RUN] = ""
     st.session_state[CHOICE] = preselected(workspace, corpus_id, run)
 
 

@@ -147,7 +147,8 @@ def _never(
             if other is not None and policy.id not in (INSIDE, other.id):
                 st.button(
                     tr("Look at it under “{policy}”", policy=plain(other.title)), icon=":material/visibility:",
-                    key=f"release.inside.{run.id}", on_click=hold_against, args=(workspace, run.corpus_id, other.id),
+                    key=f"release.inside.{run.id}", on_click=hold_against,
+                    args=(workspace, run.corpus_id, run.id, other.id),
                 )  # fmt: skip
             unproven = policy.requirements.whole_output or any(line.rule == "guarantee" for line in lines)
             if unproven and st.button(

@@ -12,6 +12,7 @@ import streamlit as st
 import engine
 from pages._ui.language import localised, mark, tr, trn
 from pages._ui.parts import once
+from pages._ui.release import policy as release_policy
 from pages._ui.review import second
 from pages._ui.review.queue import SPOT
 from pages._ui.states import act, notice
@@ -31,7 +32,9 @@ def brief(workspace: engine.Workspace, corpus_id: str) -> list[str]:
     """Return the spot check's state in a few words and in a sentence, as plain text: nobody has to read all."""
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
-        needed, records = workspace.spot_checks.at_a_glance(corpus_id, TARGETS[1])
+        rule = _asked(workspace, corpus_id)
+        needed, records = workspace.spot_checks.at_a_glance(corpus_id, TARGETS[_target(rule)])
+        needed = max(needed, _least(rule, records))
         if needed >= records:  # so few texts that a sample is all of them
             return [tr("Spot check"), tr("How much is missed once you have read them? A random sample tells.")]
         return [
@@ -187,8 +190,9 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
     if not given.records:
         st.markdown(tr("This corpus has no text."))
         return
+    policy, rule = release_policy.standing(workspace, corpus_id), _asked(workspace, corpus_id)
     target = st.selectbox(
-        tr("Wanted: at most"), TARGETS, index=1, key="review.spot.target", width=320,
+        tr("Wanted: at most"), TARGETS, index=_target(rule), key=f"review.spot.target.{policy.id}", width=320,
         format_func={
             bound: tr("{n} of 1,000 texts with something missed", n=significant(bound, "g")) for bound in TARGETS
         }.__getitem__,
@@ -202,13 +206,17 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
             all=number(given.records),
         )
         + (" " + _second_look(given.read_before, given.records) if given.read_before else "")
+        + (" " + _policy_asks(policy, rule) if rule is not None else "")
     )
+    needed = max(needed, _least(rule, given.records))
+    least_twice = max(TWICE, rule.minimum_twice if rule is not None and rule.second_reader else 0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
             tr("Texts to draw"), 1, given.records, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
         )
         twice = st.number_input(
-            tr("A second person reads"), 0, int(count), min(TWICE, int(count)), key=f"review.spot.twice.{int(count)}",
+            tr("A second person reads"), 0, int(count), min(least_twice, int(count)),
+            key=f"review.spot.twice.{int(count)}.{least_twice}",
             width=180, help=tr("How many of them. Drawn at random, and not told which."),
         )  # fmt: skip
         st.button(
@@ -236,6 +244,33 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
                 "suits does not pay."
             )
         )
+
+
+def _asked(workspace: engine.Workspace, corpus_id: str) -> engine.MissedRule | None:
+    """Return what the policy that stands asks of a spot check, None where it asks for none."""
+    return release_policy.standing(workspace, corpus_id).requirements.missed
+
+
+def _target(rule: engine.MissedRule | None) -> int:
+    """Return the place of the bound that is proposed: the widest one that the policy allows, for either kind."""
+    bounds = [] if rule is None else [one for one in (rule.direct_per_1000, rule.quasi_per_1000) if one is not None]
+    fit = [place for place, target in enumerate(TARGETS) if bounds and target <= min(bounds)]
+    return fit[0] if fit else len(TARGETS) - 1 if bounds else 1
+
+
+def _least(rule: engine.MissedRule | None, records: int) -> int:
+    """Return the fewest texts that the policy takes, of so many; 0 where it asks for none."""
+    return 0 if rule is None else min(rule.minimum_sample, records)
+
+
+def _policy_asks(policy: engine.Policy, rule: engine.MissedRule) -> str:
+    """Say what the policy that stands asks of the sample; its bound is what is proposed."""
+    return trn(
+        "The policy “{policy}” takes no fewer than {n} text.",
+        "The policy “{policy}” takes no fewer than {n} texts.",
+        rule.minimum_sample,
+        policy=plain(policy.title),
+    )
 
 
 def _second_look(read: int, records: int) -> str:
