@@ -22,7 +22,7 @@ if not known:
     st.markdown(
         "Understudy makes synthetic text that can stand in for private text, measures how much of the "
         "original leaks, and releases only what a policy and a person let through. "
-        "Nothing leaves this machine."
+        "Nothing leaves this machine unless you ask for it."
     )
     first_steps.draw(workspace, None, {})
     st.subheader("Samples to try it on", anchor=False)

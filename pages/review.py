@@ -60,6 +60,8 @@ view = st.radio(
     persist_state="session",
 )
 with head:  # beside the title, so that the work begins higher up
+    if view in (TEXTS, VALUES, BULK):
+        review_rests.draw(workspace, corpus.id)
     if view == TEXTS:
         asked = review_queue.filters()
         st.button(
@@ -80,8 +82,6 @@ with head:  # beside the title, so that the work begins higher up
             help=tr("Takes back the latest decision on this corpus, whoever made it."),
         )
 
-if view in (TEXTS, VALUES, BULK):
-    review_rests.draw(workspace, corpus.id)
 proposed = view in (TEXTS, VALUES, BULK) and detector.proposal(workspace, corpus)
 if view == SETTINGS:
     detector.panel(workspace, corpus)

@@ -205,20 +205,24 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: e
         under = tr(":small[Policy chosen on Release: {policy}]", policy=title)
     else:
         under = tr(":small[Policy: {policy} (no readers named yet)]", policy=title)
-    if said := released(workspace, run, policy):
-        return f"{said}  \n{which}"
-    return f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
+    gate = f"{_gate_word(workspace, run, verdict, policy)}.  \n{which}  \n{under}"
+    last = last_release(workspace, run)
+    if last is None:
+        return gate
+    said = _released(workspace, run, last)
+    return f"{said}  \n{which}" if last.policy == policy.id else f"{gate}  \n:small[{said}]"
 
 
-def released(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
-    """Return when a run was released under the policy that stands, where that was not withdrawn; empty otherwise."""
-    every = workspace.releases.all(run.corpus_id)
-    mine = [one for one in every if one.run_id == run.id and one.policy == policy.id and not one.revoked]
-    if not mine:
-        return ""
-    last = max(mine, key=lambda one: one.created)
-    title = plain(policy.title)
-    if policy.id == release_policy.INSIDE:
+def last_release(workspace: engine.Workspace, run: engine.RunSummary) -> engine.ReleaseSummary | None:
+    """Return the latest release of a run that was not withdrawn."""
+    mine = [one for one in workspace.releases.all(run.corpus_id) if one.run_id == run.id and not one.revoked]
+    return max(mine, key=lambda one: one.created, default=None)
+
+
+def _released(workspace: engine.Workspace, run: engine.RunSummary, last: engine.ReleaseSummary) -> str:
+    """Return when a run was released, under which policy, and whether the review went on since."""
+    title = next((plain(one.title) for one in workspace.releases.policies() if one.id == last.policy), last.policy)
+    if last.policy == release_policy.INSIDE:
         title = tr("{policy}, inside only", policy=title)
     said = trn(
         "Released {when} under “{policy}”: {n} record.", "Released {when} under “{policy}”: {n} records.",

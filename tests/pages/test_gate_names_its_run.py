@@ -72,7 +72,9 @@ def test_the_sidebar_says_of_a_released_run_that_it_was(twins, open_page):
     assert "Closed" not in said
     assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[0]})), "the other one was not"
     workspace.plan.remember(corpus, {"recipients": "public", "policy": "public", "policy_for": "public"})
-    assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[1]})), "under another policy it was not"
+    said = sidebar(open_page("review", **{"_ui.run": made[1]}))
+    assert "Closed. Not examined yet" in said, "under another policy it was not"
+    assert said.index("Closed.") < said.index("Released"), "but it was"
     workspace.plan.remember(corpus, {"recipients": "public"})
     workspace.releases.revoke(bundle.id, "It was made by mistake.")
     assert "Released" not in sidebar(open_page("review", **{"_ui.run": made[1]})), "it was withdrawn"

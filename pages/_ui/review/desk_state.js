@@ -200,7 +200,7 @@ function act(desk, values) {
 function undoLast(desk) {
   const last = desk.history.pop()
   if (!last) {
-    desk.told = say("Nothing was decided in this tab that could be taken back. What others decided stays.")
+    desk.told = say("Nothing was decided since this page was opened that could be taken back here. Earlier decisions stand and can be changed.")
     return
   }
   act(desk, { action: "undo", of: [last.client, last.seq], prior: last.prior })

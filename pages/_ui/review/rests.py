@@ -1,6 +1,6 @@
 """What rests on the review as it is: runs that the next decision makes out of date, told before it is taken.
 
-How to use: `rests.draw(workspace, corpus.id)` above the findings.
+How to use: `rests.draw(workspace, corpus.id)` beside the title.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
         st.caption(
             ":material/history: "
             + trn(
-                "{n} run was made or measured with the review as it is: the next decision makes it out of date.",
-                "{n} runs were made or measured with the review as it is: the next decision makes them out of date.",
+                "{n} run rests on this review: the next decision makes it out of date.",
+                "{n} runs rest on this review: the next decision makes them out of date.",
                 count,
-            )
-        )
+            ),
+            width="content",
+            help=trn(
+                "It was made or measured with the review as it is.", "They were made or measured with the review as it "
+                "is.", count,
+            ),
+        )  # fmt: skip
 
 
 def resting(runs: list[engine.RunSummary]) -> list[engine.RunSummary]:
