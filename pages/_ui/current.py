@@ -56,6 +56,14 @@ def current_run(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> en
     return runs.get(str(chosen)) or max(runs.values(), key=lambda run: run.created, default=None)
 
 
+def open_run(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.RunSummary | None:
+    """Return the current run and keep to it: a run that somebody else ends meanwhile takes nobody's place."""
+    run = current_run(workspace, corpus)
+    if run is not None and st.session_state.get(RUN) not in {one.id for one in workspace.runs.all(corpus.id)}:
+        choose_run(run.id)
+    return run
+
+
 def show_run(run_id: str) -> None:
     """Make a run the current one, on the Runs page too, whatever was looked at there before."""
     choose_run(run_id)

@@ -10,7 +10,7 @@ import streamlit as st
 
 import engine
 from pages._ui import reload
-from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
+from pages._ui.current import CORPUS, corpus_names, current_corpus, open_run, run_label
 from pages._ui.language import choice, mark, tr, trn
 from pages._ui.ledger.left import little
 from pages._ui.navigation import go, page_only
@@ -106,7 +106,7 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     unit = tr(UNITS[corpus.unit][0])
     extra = "" if corpus.unit == "record" else tr(" (at most {cap} of each are used)", cap=number(corpus.cap))
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield", page="load")
-    run = current_run(workspace, corpus)
+    run = open_run(workspace, corpus)
     _budget(workspace, corpus, run)
     _line("Release gate", gate_state(workspace, corpus, run), icon="gavel", page="release")
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off", page="review")

@@ -97,3 +97,17 @@ def test_a_proof_alone_that_was_chosen_for_one_run_is_not_asked_of_another_witho
     app.radio(key="release.policy.choice").set_value("proof").run()
     assert app.radio(key="release.policy.choice").value == "proof", "whoever asks for it there sees it"
     assert "Policy chosen on Release: Proof alone" in sidebar(app)
+
+
+def test_a_run_that_ends_meanwhile_takes_nobodys_place(twins, add_run, open_page):
+    workspace, made = twins
+    app = open_page("review")
+    called = plain(run_label(workspace, workspace.runs.get(made[1])))
+    assert f"Run open now: {called}" in sidebar(app), "the newest at first"
+    corpus = workspace.runs.get(made[1]).corpus_id
+    newest = add_run(workspace, corpus, [{"text": "Salt came late."}])
+    app.run()
+    assert f"Run open now: {called}" in sidebar(app)
+    workspace.runs.delete(made[1])
+    app.run()
+    assert f"Run open now: {plain(run_label(workspace, workspace.runs.get(newest)))}" in sidebar(app)
