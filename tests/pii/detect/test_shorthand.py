@@ -17,7 +17,7 @@ def nobody(surface: str, label: str) -> bool:
 @pytest.mark.parametrize(
     "surface",
     ["D.o.b.", "DOB", "D.O.B.", "d.o.b", "dob", "D. O. B.", "DOB:", "GP", "GPs", "G.P.", "Dr", "Dr.", "dr", "A&E",
-     "A & E", "GP, Dr", "MRN"],
+     "A & E", "GP, Dr", "MRN", "Doctor", "doctor", "Professor", "addressee", "Colleague"],
 )  # fmt: skip
 def test_shorthand_is_no_name_and_no_code(surface: str, label: str) -> None:
     assert nobody(surface, label)
@@ -30,6 +30,7 @@ def test_shorthand_is_no_name_and_no_code(surface: str, label: str) -> None:
         ("DR", "PERSON"),  # somebody's initials
         ("GP Moreau", "PERSON"),
         ("Dr Aline Moreau", "PERSON"),
+        ("Doctor Moreau", "PERSON"),
         ("A&E Stores", "ORGANISATION"),
         ("DOB 4411", "CODE"),
         ("gp", "USERNAME"),
@@ -72,10 +73,12 @@ def detector() -> RecordDetector:
         ("DOB: 12/03/1961. Letter to GP Dr Aline Moreau.", {"12/03/1961", "Dr Aline Moreau"}),
         ("D.O.B. 12 March 1961\nDear Dr Moreau,\nThank you for seeing him in A&E.", {"12 March 1961", "Dr Moreau"}),
         ("Dear GP,\nI saw Mr Bogdan Nowak today.", {"Mr Bogdan Nowak"}),
+        ("Dear Doctor,\nI saw Mr Bogdan Nowak today.", {"Mr Bogdan Nowak"}),
+        ("To be opened by addressee\n\nMr Bogdan Nowak\nSalford", {"Mr Bogdan Nowak"}),
     ],
 )
 def test_real_names_and_dates_after_shorthand_are_found(detector: RecordDetector, note: str, wanted: set[str]) -> None:
     spans = detector.find([note])[0]
     assert wanted <= {note[s.start : s.end] for s in spans if s.score >= 0.5}
     named = {note[s.start : s.end].strip(" .:,") for s in spans if s.label in {"PERSON", "ORGANISATION"}}
-    assert not named & {"D.o.b", "DOB", "D.O.B", "GP", "Dr", "A&E"}
+    assert not named & {"D.o.b", "DOB", "D.O.B", "GP", "Dr", "A&E", "Doctor", "addressee"}

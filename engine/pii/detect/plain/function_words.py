@@ -15,7 +15,7 @@ FUNCTION_WORDS = frozenset(
     upon us ve very was wasn we well were weren what when where whether which while who whom whose why will with won
     would wouldn yes yet you your yours yourself""".split()
 )
-FORMS_OF_ADDRESS = frozenset("dr madam miss mr mrs ms mx prof sir".split())
+FORMS_OF_ADDRESS = frozenset("addressee colleague doctor dr madam miss mr mrs ms mx prof professor sir".split())
 
 
 def only_function_words(words: Iterable[str]) -> bool:
