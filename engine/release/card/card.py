@@ -20,6 +20,7 @@ from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.bundle.export import FORMULA_NOTE
 from engine.release.policy.policy import NO_LEAK, IntruderRule, MissedRule, Policy
+from engine.release.policy.second import SecondPerson
 from engine.release.policy.verdicts import RuleVerdict
 
 BUILT_IN = "the one built into Understudy, small and made for trying out"
@@ -98,7 +99,7 @@ class CardFacts:
     review: day, as ISO 8601, by which the custodian looks again at whether the release can stand; or empty.
 
     selected: somebody, or a rule, may have chosen among the run's records after private data were looked at.
-    waived: rules that are not met and that a person waived.
+    waived: rules that are not met and that a person waived. second: who signed, where the policy asks for one.
     """
 
     method: MethodSpec
@@ -117,6 +118,7 @@ class CardFacts:
     created: str = ""
     selected: bool = True
     waived: tuple[RuleVerdict, ...] = ()
+    second: SecondPerson | None = None
 
 
 class CardMethod(TypedDict):
@@ -157,6 +159,7 @@ class CardContent(TypedDict):
     purpose: str
     recipient: str
     review: str
+    second_person: dict[str, str]
     intended: list[str]
     not_intended: list[str]
     method: CardMethod
@@ -207,6 +210,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "purpose": _one_line(facts.purpose) or "not stated",
         "recipient": _one_line(facts.recipient) or "not named",
         "review": _one_line(facts.review) or "no day was set",
+        "second_person": {} if facts.second is None else facts.second.as_dict(),
         "intended": list(INTENDED),
         "not_intended": list(NOT_INTENDED),
         "method": {
@@ -220,7 +224,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "settings": shown,
         "settings_not_shown": hidden,
         "guarantee": _guarantee(facts.guarantee, facts.selected),
-        "policy": _policy(facts.policy, facts.guarantee.kind, facts.waived),
+        "policy": _policy(facts),
         "columns": {
             "id": "fresh, random, without meaning",
             "text": REPLACED_TEXT if facts.method.keeps_text else "synthetic text",
@@ -305,7 +309,8 @@ def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, JSON]:
     return result
 
 
-def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPolicy:
+def _policy(facts: CardFacts) -> CardPolicy:
+    policy, kind, waived = facts.policy, facts.guarantee.kind, facts.waived
     copied = policy.requirements.longest_copied_words
     need = policy.requirements
     let = {line.rule for line in waived}
@@ -320,7 +325,8 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
     if need.highest_epsilon is not None:
         checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
     if need.second_person:
-        checks.append("A second person signed.")
+        how = "" if facts.second is None else f" ({facts.second.how})"
+        checks.append(f"A second person signed{how}.")
     if need.no_leak and NO_LEAK not in let:
         checks.append("No measure of identifiers, copied text or canaries lies above chance.")
     if kind != "dp" and need.missed is not None:
@@ -402,6 +408,7 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
         ("Licence", content["licence"]),
         ("Contact", content["contact"]),
         ("To be reviewed", content["review"]),
+        *second_line(content).items(),
     )
     lines += [f"- **{name}:** {_escape(said)}" for name, said in head]
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
@@ -429,6 +436,12 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     lines += ["", "## Files", "", content["formulas"], "", f"Not in this bundle: {content['left_out']}"]
     versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items()) or "not recorded"
     return "\n".join([*lines, "", f"Made with: {versions}.", ""])
+
+
+def second_line(content: CardContent) -> dict[str, str]:
+    """Return the line of the card's head that names the second person, where there is one."""
+    second = content["second_person"]
+    return {"Second person": f"{second['name']} ({second['how']})"} if second else {}
 
 
 def _setting_table(content: CardContent) -> list[str]:

@@ -13,6 +13,7 @@ from engine.release.policy.intruder import intruder_lines
 from engine.release.policy.missed import missed_lines
 from engine.release.policy.policy import Policy
 from engine.release.policy.remedies import NOTHING_LEFT, cost, spent, unexamined
+from engine.release.policy.second import tidy
 from engine.release.policy.verdicts import RuleVerdict, fact_line
 
 KIND_SAYS: dict[Kind, str] = {
@@ -206,7 +207,7 @@ def _current(facts: GateFacts) -> RuleVerdict:
 
 
 def _second_person(facts: GateFacts) -> RuleVerdict:
-    first, second = (" ".join(folded(name).split()) for name in (facts.actor, facts.signed_off_by))
+    first, second = (" ".join(folded(tidy(name)).split()) for name in (facts.actor, facts.signed_off_by))
     if not second:
         text = "Nobody has signed."
     elif second == first:

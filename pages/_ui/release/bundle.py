@@ -46,7 +46,10 @@ def second_person(workspace: engine.Workspace, run: engine.RunSummary, policy: e
         tr("Second person"),
         key="release.second",
         max_chars=80,
-        help=tr("Someone other than the person acting, who looked at the check-list and a sample of the records."),
+        help=tr(
+            "Someone other than the person acting, who looked at the check-list and a sample of the records. The name "
+            "leaves with the release, and stands in the audit log, as typed without a sign-in."
+        ),
     )
 
 
