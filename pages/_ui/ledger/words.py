@@ -81,7 +81,7 @@ SETTINGS = {
     "last checks": "Result of the last checks", "first steps": "First steps on Home", "domain": "Kind of text",
     "measures.embedder": "Model that reads meaning", "prompt templates": "Prompts",
 }  # fmt: skip
-OF_A_CORPUS = re.compile(r"plan\.answers\.")
+OF_A_CORPUS = re.compile(r"(plan\.answers|release\.words)\.")
 POLICY = "policy "  # before a policy's id, among names
 DRAWN = {  # what the ledger calls a noisy answer -> what it is
     "label histogram": "shares of the labels", "class histogram": "sizes of the classes",
