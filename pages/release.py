@@ -58,7 +58,7 @@ helps = not run.stale and release_policy.reachable(verdict, policy)
 def approve_and_tell() -> None:
     """Draw the records to approve and the words for readers."""
     st.subheader(tr("2 · Records"), anchor=False)
-    release_records.draw(workspace, run, counts, helps=helps)
+    release_records.draw(workspace, run, counts, policy, helps=helps)
     release_intruder.draw(workspace, run)
     st.subheader(tr("3 · What readers are told"), anchor=False)
     release_bundle.words(workspace, run)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine import GATE_AGAIN, GATE_EXAMINE
+from engine import GATE_AGAIN, GATE_EXAMINE, GATE_OLDER
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.privacy import data, verdict
@@ -337,6 +337,7 @@ def test_stale_run_keeps_the_gate_closed(seeded, visit):
     helps = [line for line in everything(app).split("\n") if "What would help: " in line]
     assert len(helps) == 1, "nothing that is done with this run opens its gate"
     assert GATE_AGAIN in helps[0]
+    assert everything(app).count(GATE_OLDER) == 1, "said once of all rules whose findings are older"
     assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
 
@@ -364,6 +365,10 @@ def test_one_record_without_risk(seeded, visit, add_run):
     assert list(shown.columns) == ["Decision", "Text"]
     assert decision(app, "next").disabled
     app.button(key=f"release.rest.all.{run}").click().run()
+    assert "1 record that nobody decided on is approved unread" in texts(app, "warning")
+    assert app.button(key=f"release.rest.all.{run}").disabled, "a second press on the same place answers nothing"
+    assert workspace.runs.approval_counts(run)["approved"] == 0, "the question comes first"
+    app.button(key=f"release.rest.unread.{run}").click().run()
     assert workspace.runs.approval_counts(run)["approved"] == 1
 
 
