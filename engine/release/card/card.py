@@ -42,6 +42,7 @@ KEPT_TEXT = (
     "Events, wordings and what several records tell of one person are those of the original, so they can point to a "
     "real person."
 )
+UNREAD_TEXT = "No original was read for them: what they tell of is invented, and says nothing of what happened there."
 REPLACED_TEXT = "the original text, identifying values that were found replaced by invented ones"
 HELD_BACK = "How many records were held back is not stated."
 NOT_SEARCHED = "Longer runs of words from the original were not searched for: the policy does not ask for it."
@@ -75,6 +76,10 @@ NOT_INTENDED = (
     "To find out who or what stands behind a record, or to link records with other data.",
     "In place of the original where a result depends on single events, names, dates or numbers.",
 )
+NEIGHBOURS = {  # what a claim compares with: unit -> adjacency -> words
+    "source": {"zero-out": "with the same data without them", "replace-one": "with another source's in their place"},
+    "record": {"zero-out": "with the same data without it", "replace-one": "with another record in its place"},
+}
 UNITS = {"record": "one record", "source": "all records of one person or other source"}
 MECHANISMS = {
     "gaussian": "Gaussian noise",
@@ -249,7 +254,8 @@ def _comparison(facts: CardFacts) -> str:
 def _limits(facts: CardFacts) -> list[str]:
     whole = facts.guarantee.kind == "dp" and not facts.selected
     measured = () if whole else LIMITS[-1:]
-    kept = KEPT_TEXT if facts.method.keeps_text else NEW_TEXT
+    unread = facts.guarantee.kind == "dp" and not facts.guarantee.epsilon  # nothing was drawn on anybody's records
+    kept = KEPT_TEXT if facts.method.keeps_text else UNREAD_TEXT if unread else NEW_TEXT
     searched = () if facts.policy.requirements.longest_copied_words is not None else (NOT_SEARCHED,)
     return [*LIMITS[:-1], kept, *searched, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
@@ -458,7 +464,7 @@ def _formal(claim: Guarantee) -> str:
     """Return the claim in numbers, and the mechanisms that it adds up, or those of this run where it counts others."""
     said = (
         f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {UNITS.get(claim.unit, claim.unit)}, "
-        f"neighbouring data: {claim.adjacency}, covers: {claim.scope}."
+        f"compared {NEIGHBOURS.get(claim.unit, {}).get(claim.adjacency, claim.adjacency)}, covers: {claim.scope}."
     )
     counts: dict[str, int] = {}
     for event in claim.mechanisms:
@@ -480,7 +486,9 @@ def setting_words(value: JSON) -> str:
     """Return a setting's value as a reader sees it."""
     if value is None:
         return "not set"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return {"zero-out": "removed", "replace-one": "replaced by another's"}.get(str(value), str(value))
 
 
 def _one_line(text: str) -> str:
