@@ -40,6 +40,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Gathered": ("engine.corpus.pool.gather", "Gathered"),
     "GATE_AGAIN": ("engine.release.policy.facts", "AGAIN"),
     "GATE_EXAMINE": ("engine.release.policy.facts", "EXAMINE"),
+    "GATE_OLDER": ("engine.release.policy.facts", "OLDER"),
+    "GATE_UNMEASURED": ("engine.release.policy.facts", "UNMEASURED"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
     "INTRUDER_LIMIT": ("engine.store.runs.intruder.words", "LIMIT"),
     "IntruderResult": ("engine.store.runs.intruder.views", "TrialResult"),
@@ -317,6 +319,8 @@ if TYPE_CHECKING:
     from engine.release.policy.audience import WIDEST_FIRST, Audience
     from engine.release.policy.facts import AGAIN as GATE_AGAIN
     from engine.release.policy.facts import EXAMINE as GATE_EXAMINE
+    from engine.release.policy.facts import OLDER as GATE_OLDER
+    from engine.release.policy.facts import UNMEASURED as GATE_UNMEASURED
     from engine.release.policy.gate import in_order as gate_order
     from engine.release.policy.gate import out_of_reach, waivable
     from engine.release.policy.policy import PRESETS as POLICY_FILES

@@ -13,7 +13,7 @@ from pages._ui.navigation import go
 from pages._ui.parts import loading
 from pages._ui.release import assessment as release_assessment
 from pages._ui.release import bundle as release_bundle
-from pages._ui.release import dock
+from pages._ui.release import dock, kept, second
 from pages._ui.release import intruder as release_intruder
 from pages._ui.release import made as release_made
 from pages._ui.release import policy as release_policy
@@ -26,6 +26,7 @@ workspace = guard()
 st.title(tr("Release"), anchor=False)
 run = examined_run.finished(workspace, key="release")
 release_made.just(workspace, run)
+kept.fill(workspace, run)
 whole = release_policy.standing(workspace, run.corpus_id, run).requirements.whole_output
 if run.stale and whole:
     states.stale(tr("The review changed after this run was made, and the gate stays closed for it."))
@@ -44,7 +45,7 @@ if run.stale and st.button(tr("Make it again"), icon=":material/replay:", key=f"
 
 st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))
 policy = release_policy.choose(workspace, run)
-signed = release_bundle.second_person(workspace, run, policy)
+signed = second.draw(workspace, run, policy)
 with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
 release_rules.check_list(workspace, verdict, policy, run)
@@ -57,7 +58,7 @@ helps = not run.stale and release_policy.reachable(verdict, policy)
 def approve_and_tell() -> None:
     """Draw the records to approve and the words for readers."""
     st.subheader(tr("2 · Records"), anchor=False)
-    release_records.draw(workspace, run, counts, helps=helps)
+    release_records.draw(workspace, run, counts, policy, helps=helps)
     release_intruder.draw(workspace, run)
     st.subheader(tr("3 · What readers are told"), anchor=False)
     release_bundle.words(workspace, run)

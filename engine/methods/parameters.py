@@ -52,7 +52,7 @@ class WritingParameters(ReadableParameters):
     model_config = ConfigDict(extra="forbid")
 
     domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
-        "auto", description="Kind of text, declared public; auto means generic, since private text is not looked at."
+        "auto", description="Kind of text, declared public; auto is general text, since private text is not looked at."
     )
     kind: str = Field(
         "", max_length=60, description="Kind of document in plain words, declared public, such as clinic letter."

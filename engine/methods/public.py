@@ -112,7 +112,8 @@ class PublicMethod:
 
 def _given(parameters: PublicParameters, facts: Facts) -> str:
     """Return the condition of the claim; N enters it through the number of outputs alone."""
-    count = f"the number of outputs (it follows from the number of {facts.unit}s unless another was asked for)"
+    whose = "people or other sources" if facts.unit == "source" else "records"
+    count = f"the number of outputs (it follows from the number of {whose} unless another was asked for)"
     inputs = [count, f"the length of {parameters.words} words", "the domain and the prompts"]
     labels = declared_labels(facts, bool(parameters.shares.strip()))
     return f"given {listed(inputs)}, which are taken as public{labels}"

@@ -20,6 +20,7 @@ from engine.release.policy.intruder import INTRUDER_RULES, Intruder
 from engine.release.policy.missed import SPOT_RULES, Missed
 from engine.release.policy.policy import Policy, get_policy, load_policy, policies
 from engine.release.policy.remedies import Making
+from engine.release.policy.second import SecondPerson
 from engine.release.policy.verdicts import RuleVerdict, Verdict
 from engine.release.policy.waivers import Waiver, expiry_of, reason_of
 
@@ -37,6 +38,7 @@ __all__ = [
     "Missed",
     "Policy",
     "RuleVerdict",
+    "SecondPerson",
     "Verdict",
     "Waiver",
     "audience",

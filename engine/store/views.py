@@ -210,8 +210,9 @@ class JobView:
 class ReleaseSummary:
     """One release; `files` maps a file name to its bytes, `sha256` to its digest.
 
-    words: public words that were typed for it. signed_by: public key that signed it, or empty. revoked, reason: when
-    and why it was withdrawn, or empty.
+    words: public words that were typed for it. signed_by: public key that signed it, or empty. second_person: name of
+    who signed as the second person, or empty; second_signed_in: they signed in, else the name was typed. revoked,
+    reason: when and why it was withdrawn, or empty.
     """
 
     id: str
@@ -226,6 +227,8 @@ class ReleaseSummary:
     words: dict[str, str] = field(default_factory=dict)
     manifest_sha256: str = ""
     signed_by: str = ""
+    second_person: str = ""
+    second_signed_in: bool = False
     revoked: str = ""
     reason: str = ""
 

@@ -17,6 +17,7 @@ from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import bar, running_job, still_running
 from pages._ui.privacy.count import leaks
 from pages._ui.release import policy as release_policy
+from pages._ui.release import second
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
@@ -189,7 +190,7 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: e
     if run is None:
         return tr("No finished run yet.")
     policy = release_policy.standing(workspace, corpus.id, run)
-    signed = str(st.session_state.get("release.second") or "")
+    signed = second.signed(workspace, run, policy)
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     name, *rest = plain(run_label(workspace, run)).split(" · ")
     beside = " · ".join(rest).replace(" ", NO_BREAK)  # a line of its own, so that none begins with a dot

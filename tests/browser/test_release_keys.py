@@ -130,3 +130,40 @@ def test_a_reload_looks_at_the_same_corpus_and_run(server, tab):
     settled(page)
     assert (chosen.input_value(), picker.input_value()) == (older.name, other)
     assert first != second
+
+
+def test_keys_count_after_a_policy_was_chosen_and_never_where_letters_are_typed_or_a_question_stands(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
+    run_id = workspace.jobs.synthesize(corpus.id, "surrogate")
+    wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
+    page.goto(server.url)
+    settled(page)
+    goto(page, "Release")
+    settled(page)
+    starting(page, "release.approved.").get_by_role("button").wait_for()
+    key(page, "release.policy.choice").locator("input[type=radio]:checked").focus()
+    for name in ("ArrowRight", "ArrowLeft"):
+        page.keyboard.press(name)
+        settled(page)
+        page.wait_for_timeout(500)
+    assert page.evaluate("document.activeElement.type") == "radio"
+    for place in range(2):
+        page.keyboard.press("x")
+        wait_for(lambda place=place: len(rejected(workspace, run_id)) == place + 1, 20, "a key was lost")
+        settled(page)
+        page.wait_for_timeout(300)
+    key(page, "release.card.purpose").get_by_role("textbox").fill("A")
+    for name in "xax":
+        page.keyboard.press(name)
+    page.keyboard.press("Tab")
+    settled(page)
+    key(page, "release.preview").get_by_role("button").click()
+    page.get_by_role("dialog").wait_for()
+    for name in "xax":
+        page.keyboard.press(name)
+    page.wait_for_timeout(1000)
+    assert len(rejected(workspace, run_id)) == 2
+    assert workspace.runs.approval_counts(run_id)["approved"] == 0

@@ -12,7 +12,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, Method
 from engine.release import CardFacts, build_card, get_policy
-from engine.release.card.card import KEPT_TEXT, MAYBE_COMPARED, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS
+from engine.release.card.card import KEPT_TEXT, MAYBE_COMPARED, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS, UNREAD_TEXT
 
 FACTS = Facts(records=5_000, units=5_000, labels=3, mean_characters=400.0)
 ALL = [*methods(), get_method("filter:aug-pe"), get_method("filter:icl")]
@@ -79,7 +79,9 @@ def test_the_first_words_say_whence_the_text_stems(method: Method) -> None:
 def test_limits_fit_the_method(method: Method) -> None:
     text = card(method).markdown
     assert (KEPT_TEXT in text) is method.spec.keeps_text
-    assert (NEW_TEXT in text) is not method.spec.keeps_text
+    assert (UNREAD_TEXT in text) is (method.spec.id in READS_NOTHING)
+    assert (NEW_TEXT in text) is not (method.spec.keeps_text or method.spec.id in READS_NOTHING)
+    assert not re.search("zero-out|replace-one|number of sources|means generic", text), "a recipient has no word for it"
 
 
 @pytest.mark.parametrize(

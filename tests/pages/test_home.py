@@ -183,6 +183,24 @@ class TestOneRun:
         assert any(CAUTION in str(line.value) for line in app.markdown)
         assert app.button(key=f"home.next.{seeded.corpus}").label == "Release"
 
+    def test_what_may_not_leave_is_not_to_be_approved_and_what_left_is_said(self, seeded, visit):
+        workspace = seeded.open()
+        app = visit("home", **{"_ui.run": seeded.other})
+        assert app.button(key="home.step.go.approve").label == "Approve", "no readers are named: it stays inside"
+        workspace.plan.remember(seeded.corpus, {"recipients": "public"})
+        app = visit("home", **{"_ui.run": seeded.other})
+        assert app.button(key="home.step.go.approve").label == "See why it cannot leave"
+        said = "\n".join(str(one.value) for one in (*app.markdown, *app.caption))
+        assert "breaks rules of the policy for its readers" in said
+        assert "Readers named on Plan: anyone" in said, "the last activity in words"
+        workspace.runs.approve_all_pending(seeded.run)
+        made = workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+        app = visit("home", **{"_ui.run": seeded.run})
+        assert "download it there, or withdraw it" in "\n".join(str(one.value) for one in app.caption)
+        workspace.releases.revoke(made.id, "A name was found.")
+        app = visit("home", **{"_ui.run": seeded.run})
+        assert "and that was withdrawn" in "\n".join(str(one.value) for one in app.caption)
+
 
 class TestActivity:
     def test_a_run_the_review_has_left_behind_is_named_and_leads_to_plan(self, seeded, visit):

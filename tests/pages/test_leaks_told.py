@@ -11,6 +11,7 @@ from pages._ui.privacy import count
 from pages._ui.privacy.data import load
 from pages._ui.privacy.verdict import sentences
 from pages._ui.runs import detail
+from pages._ui.texts import when
 from tests.pages.test_privacy import words
 
 
@@ -76,6 +77,21 @@ def test_what_differs_from_the_run_before_names_a_review_that_changed_between(se
 
 def test_a_run_that_gets_ready_is_not_said_to_wait(seeded):
     run = replace(seeded.open().runs.get(seeded.run), started=None)
-    assert detail.times(replace(run, state="running")).endswith(", getting ready.")
-    assert detail.times(replace(run, state="queued")).endswith(", waiting for its turn.")
+    for state in ("running", "queued"):  # its job's line is drawn anew each second, this one is not
+        assert detail.times(replace(run, state=state)) == f"Asked for {when(run.created)}."
     assert detail.times(replace(run, state="cancelled")).endswith(", never started.")
+
+
+def test_a_run_that_is_released_says_so_first_and_leads_to_its_release(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    assert "run.released" not in {one.key for one in visit("run", **{"run.choice": seeded.run}).button}
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    run = workspace.runs.get(seeded.run)
+    app = visit("run", **{"run.choice": seeded.run})
+    said = f"**Released** {when(run.released_at)} · **Examined**"
+    assert any(str(one.value).startswith(said) for one in app.markdown)
+    kinds = {str(one.key): one.proto.type for one in app.button}
+    assert (kinds["run.released"], kinds["run.measured"]) == ("primary", "secondary")
+    app.button(key="run.released").click().run()
+    assert app.title[0].value == "Release"

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 
+from engine import ReleaseSummary
 from pages._ui.ledger import events as ledger_events
 from pages._ui.ledger import names as ledger_names
 from pages._ui.ledger import since as ledger_since
@@ -308,6 +312,9 @@ def test_a_detail_of_the_log_is_said_in_words_and_an_unknown_one_by_its_own_key(
     assert ledger_names.details(json.dumps(released), names) == (
         "2 records · policy: Exploratory · no total without bound was accepted · brand new: as it is · run: The run"
     )
+    signed = {"signed_by": "c" * 64, "second_person": "Mary Second", "second_signed_in": False}
+    assert ledger_names.details(json.dumps(signed), names) == "second person: Mary Second · name typed, no sign-in"
+    assert "signed with the key" in ledger_words.said("signed_by", "c" * 64, "c")
     answers = {"setting": "plan.answers.c-abcdefghij", "changed": CHANGED}
     assert ledger_names.details(json.dumps(answers), names) == (
         "Compared with the original: none yet → no; Method on Plan: Votes on invented texts → Replace what identifies; "
@@ -316,6 +323,22 @@ def test_a_detail_of_the_log_is_said_in_words_and_an_unknown_one_by_its_own_key(
     )
     assert ledger_words.changes("what a later edition writes", names) == "what a later edition writes"
     assert {key: said.lower() for key, said in wizard.RECIPIENTS.items()} == ledger_words.READERS
+
+
+def test_a_release_names_its_second_person_among_the_events(monkeypatch):
+    made = ReleaseSummary("rel-1", "r-1", "c-1", "2026-11-30T16:00:00+00:00", 3, "proof", "", {}, {})
+    signed = replace(made, second_person="Mary Second")
+    workspace: Any = SimpleNamespace(
+        corpora=SimpleNamespace(all=list), runs=SimpleNamespace(all=lambda _: []),
+        releases=SimpleNamespace(
+            all=lambda _: [made, signed, replace(signed, second_signed_in=True)], policies=tuple),
+    )  # fmt: skip
+    monkeypatch.setattr(ledger_events, "corpus_names", lambda _: {})
+    end = "a deleted run: 3 records, policy “proof”"
+    assert sorted(ledger_events.events(workspace, None)["what"]) == [
+        end, f"{end}; second person: Mary Second (name typed, no sign-in)",
+        f"{end}; second person: Mary Second (signed in)",
+    ]  # fmt: skip
 
 
 def log_of(*lines: tuple[str, str, dict[str, object]]) -> pd.DataFrame:

@@ -89,7 +89,9 @@ def test_what_does_not_matter_before_is_folded_and_nothing_impossible_would_help
     assert "The whole output leaves" in folded
     open_ones = words(app).split("do not matter before")[0]
     assert "This run was examined in part (8 of 34); “Proof alone” takes one that nobody looked at." in open_ones
-    assert words(app).count("Approve every record, or choose another policy.") == folded.count("Approve every record")
+    assert words(app).count("Approve every record (") == folded.count("Approve every record (") == 1, (
+        "said once of them all"
+    )
     assert not [one for one in app.button if one.key == f"release.examine.{run}"], "examining opens nothing here"
 
 
@@ -127,3 +129,37 @@ def test_the_bar_names_the_rule_that_the_check_list_begins_with(small, open_page
     app = open_page("release", **{"_ui.run": run, "release.policy.choice": "proof"})
     assert "Not met: “The method carries a formal guarantee” and" in words(app)
     assert "Not met: “Nothing private had a say”" not in words(app)
+
+
+def test_under_proof_alone_all_is_read_and_approved_and_nothing_leads_to_an_examination(proven, open_page):
+    workspace, run = proven
+    app = open_page("release", **{"_ui.run": run, "release.policy.choice": "proof"})
+    assert "Under “Proof alone” nothing is measured: read the records, then approve what is left, 3 records." in words(
+        app
+    )
+    assert "Privacy page" not in words(app)
+    assert words(app).count("Approve every record (0 of 3 so far), or choose another policy.") == 1, (
+        "one help for three"
+    )
+    assert "Approve or reject" not in words(app)
+    app.button(key=f"release.rest.all.{run}").click().run()
+    assert workspace.runs.approval_counts(run)["approved"] == 0
+    assert "**3 records that nobody decided on are approved unread.**" in words(app)
+    decide(app, "approved").click().run()
+    assert "**2 records that nobody decided on" in words(app), "the question is of what is left"
+    app.button(key=f"release.rest.unread.{run}").click().run()
+    assert workspace.runs.approval_counts(run)["approved"] == 3
+    app.text_input(key="release.second").set_value("Mary Second").run()
+    next(one for one in app.checkbox if (one.key or "").startswith("release.second.signs.")).check().run()
+    app.button(key="release.build").click().run()
+    assert "No risk is known: nobody examined this run. None stays here." in words(app)
+    app.button(key="release.build.sure").click().run()
+    (made,) = workspace.releases.all()
+    assert made.second_person == "Mary Second"
+    assert "Second person: Mary Second (name typed, no sign-in)" in words(app)
+
+
+def test_under_another_policy_it_is_said_what_examining_a_run_with_a_proof_ends(proven, open_page):
+    app = open_page("release", **{"_ui.run": proven[1], "release.policy.choice": "exploratory"})
+    assert "so no record has a risk. Examining looks at private text: afterwards this run can no longer" in words(app)
+    assert "Examine it on the Privacy page first" not in words(app)

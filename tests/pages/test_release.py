@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date, timedelta
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine import GATE_AGAIN, GATE_EXAMINE
+from engine import GATE_AGAIN, GATE_EXAMINE, GATE_OLDER
 from engine.errors import RefusedError
 from pages._ui.parts import wrapped
 from pages._ui.privacy import data, verdict
@@ -336,6 +337,7 @@ def test_stale_run_keeps_the_gate_closed(seeded, visit):
     helps = [line for line in everything(app).split("\n") if "What would help: " in line]
     assert len(helps) == 1, "nothing that is done with this run opens its gate"
     assert GATE_AGAIN in helps[0]
+    assert everything(app).count(GATE_OLDER) == 1, "said once of all rules whose findings are older"
     assert "The gate is closed" in texts(app, "error")
     assert app.button(key="release.build").disabled
 
@@ -363,6 +365,10 @@ def test_one_record_without_risk(seeded, visit, add_run):
     assert list(shown.columns) == ["Decision", "Text"]
     assert decision(app, "next").disabled
     app.button(key=f"release.rest.all.{run}").click().run()
+    assert "1 record that nobody decided on is approved unread" in texts(app, "warning")
+    assert app.button(key=f"release.rest.all.{run}").disabled, "a second press on the same place answers nothing"
+    assert workspace.runs.approval_counts(run)["approved"] == 0, "the question comes first"
+    app.button(key=f"release.rest.unread.{run}").click().run()
     assert workspace.runs.approval_counts(run)["approved"] == 1
 
 
@@ -700,3 +706,49 @@ def test_the_worst_that_could_be_is_never_rounded_down():
     assert "up to 15.0 points above chance" in short(0.15)
     assert "just over 5.0 points" in short(0.05017)
     assert short(float("nan")), "a number that is none is no fault of the page"
+
+
+def test_what_is_typed_for_readers_is_kept_with_its_run_until_it_is_released(seeded, visit, add_run):
+    other = add_run(seeded.open(), seeded.corpus, [{"text": "made up words", "label": None}] * 3)
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.text_input(key="release.card.purpose").set_value("Teaching").run()
+    app.text_input(key="release.card.licence").set_value("CC0").run()
+    day = date.today() + timedelta(days=40)
+    app.date_input(key="release.card.review").set_value(day).run()
+    again = visit("release", **{"_ui.run": seeded.run})
+    assert [again.text_input(key=f"release.card.{one}").value for one in ("purpose", "licence")] == ["Teaching", "CC0"]
+    assert again.date_input(key="release.card.review").value == day
+    assert "Kept with this run" in texts(again, "caption")
+    assert not visit("release", **{"_ui.run": other}).text_input(key="release.card.purpose").value
+    seeded.open().runs.approve_all_pending(seeded.run)
+    again = visit("release", **{"_ui.run": seeded.run})
+    again.button(key="release.build").click().run()
+    again.button(key="release.build.sure").click().run()
+    assert seeded.open().releases.all()[0].words["purpose"] == "Teaching"
+    assert not visit("release", **{"_ui.run": seeded.run}).text_input(key="release.card.purpose").value
+
+
+def test_a_second_name_is_kept_and_signs_only_by_a_tick_for_what_stands_there(seeded, visit):
+    def met(app) -> bool:
+        return "Signed by a second person." in everything(app)
+
+    def tick(app):
+        return next(one for one in app.checkbox if (one.key or "").startswith("release.second.signs."))
+
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
+    app.text_input(key="release.second").set_value("Mary Second").run()
+    assert "Mary Second looked at this check-list and at these records" in tick(app).label
+    assert not met(app), "a name alone signs nothing"
+    tick(app).check().run()
+    assert met(app)
+    seeded.open().runs.approve_all_pending(seeded.run)
+    app.run()
+    assert not tick(app).value
+    assert not met(app), "the records are others by now"
+    tick(app).check().run()
+    assert met(app)
+    app.text_input(key="release.second").set_value("Mary Third").run()
+    assert not met(app), "another name signed nothing"
+    again = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
+    assert again.text_input(key="release.second").value == "Mary Third"
+    assert not tick(again).value, "the name is kept, the signature is not"

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from engine.release.bundle import checker
 from engine.release.bundle.revocations import revocation_list
 from engine.release.bundle.signing import make_key, read_key
+from engine.release.policy.second import SecondPerson
 from engine.store.disk import staging
 from tests.release.bundles import written
 
@@ -359,3 +360,17 @@ def test_a_list_of_somebody_else_is_no_answer_where_a_key_was_given(bundle: Path
     assert checker.check(bundle, revocations=listed)["ok"]
     answer = checker.check(bundle, revocations=listed, key=signed[1])
     assert answer["problems"] == ["the list of revocations is not signed by the key you gave"]
+
+
+def test_who_signed_second_is_said_and_both_files_must_name_the_same(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out", words={"second": SecondPerson("Mary *Second*", False)}).path
+    code, text = run(folder)
+    assert (code, "Second person: Mary *Second* (name typed, no sign-in)." in text) == (0, True)
+    assert "**Second person:** Mary \\*Second\\* (name typed, no sign-in)" in (folder / "DATA_CARD.md").read_text()
+    assert "Second person" not in run(written(tmp_path / "without").path)[1]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for changed, said in (({"name": "Mary *Second*", "how": "signed in"}, "names another second person"),
+                          ({"name": "Mary *Second*", "how": "in person"}, "does not say how"), ("Mary", "does not say"),
+                          ({}, "names another second person")):  # fmt: skip
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"second_person": changed}))
+        assert said in run(folder)[1], changed

@@ -435,3 +435,40 @@ def test_the_ledger_of_a_release_names_what_the_run_drew_and_nothing_else(store,
     answer = json.loads(store.releases.file(made.id, "policy.json"))
     assert answer["answer"] == "met"
     assert all("value" not in rule and "sentence" not in rule for rule in answer["rules"])
+
+
+def test_the_name_of_a_second_person_stands_in_the_log_and_in_the_bundle(store, corpus, tmp_path):
+    """As typed without a sign-in, on one line; the acting person's own name in other letters is nobody else's."""
+    run = proven(store, corpus, TEXTS)
+    with pytest.raises(RefusedError, match="second person"):
+        store.releases.make(run, "proof", signed_off_by=f"  {store.session.actor.upper()}\u200b ")
+    with pytest.raises(UserError, match="at most 80"):
+        store.releases.make(run, "proof", signed_off_by="M" * 81)
+    made = store.releases.make(run, "proof", signed_off_by=" Mary\u202e \n Second ", out=tmp_path / "b")
+    assert store.releases.get(made.id) == made
+    assert (made.second_person, made.second_signed_in) == ("Mary Second", False)
+    (line,) = (one for one in store.audit.lines(limit=9).to_dict("records") if one["action"] == "records released")
+    said = json.loads(line["detail"])
+    assert (said["second_person"], said["second_signed_in"]) == ("Mary Second", False)
+    known = {"name": "Mary Second", "how": "name typed, no sign-in"}
+    assert [json.loads(store.releases.file(made.id, name))["second_person"] for name in ("manifest.json", "card.json")
+            ] == [known, known]  # fmt: skip
+    for name in ("DATA_CARD.md", "README.md", "REPORT.html"):
+        assert "Mary Second (name typed, no sign-in)" in store.releases.file(made.id, name).decode(), name
+    answer = verify(tmp_path / "b")
+    assert (answer["ok"], answer["second_person"]) == (True, "Mary Second (name typed, no sign-in)")
+    assert check_logs(store.path).broken == ()
+
+
+def test_a_policy_that_asks_for_no_second_person_names_none(store, run_id):
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True, signed_off_by="Mary Second")
+    assert made.second_person == ""
+    assert all(b"Mary Second" not in store.releases.file(made.id, name) for name in made.files)
+    assert "second_person" not in json.loads(store.releases.file(made.id, "manifest.json"))
+
+
+def test_a_release_of_an_edition_that_kept_no_second_name_still_opens(store, corpus, monkeypatch):
+    monkeypatch.setattr("engine.store.runs.releases.DETAIL", ("sha256", "manifest_sha256", "words", "signed_by"))
+    made = store.releases.make(proven(store, corpus, TEXTS), "proof", signed_off_by="Grace")
+    assert (store.releases.get(made.id).second_person, store.releases.get(made.id).second_signed_in) == ("", False)
+    assert store.releases.archive(made.id)

@@ -48,7 +48,7 @@ class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
         "rephrase", description="What each private prompt asks of the model with its record."
     )
     domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
-        "auto", description="Kind of text, declared public; auto means generic, since private text is not looked at."
+        "auto", description="Kind of text, declared public; auto is general text, since private text is not looked at."
     )
     kind: str = Field("", max_length=60, description="Kind of document in plain words, declared public.")
     words: int = Field(60, ge=5, le=300, description="Length asked for in the prompt (words).")

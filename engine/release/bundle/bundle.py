@@ -251,6 +251,7 @@ def _check_numbers(
         "the recipient": content["recipient"],
         "the contact": content["contact"],
         "the model's name": content["model"],
+        "the name of the second person": content["second_person"].get("name", ""),
         "a waiver": " ".join(f"{one.person} {one.reason}" for one in waived),
     }
     if policy.id not in PRESET_ORDER:  # words of the custodian's own policy
@@ -325,6 +326,7 @@ def _manifest(
         "created": card.content["created"],
         "policy": policy.id,
         "signed_by": signer.public if signer else "",
+        **({"second_person": second} if (second := card.content["second_person"]) else {}),
         "files": [
             {"name": name, "what": WHAT[name], "bytes": len(data), "sha256": _sha(data)}
             for name, data in sorted(contents.items())

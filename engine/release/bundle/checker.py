@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import IO, ContextManager, Sequence, TypedDict  # noqa: UP035 - old Pythons read this file
 
 MANIFEST, SUMS, SIGNATURE, REVOCATIONS = "manifest.json", "SHA256SUMS", "SIGNATURE.json", "revocations.json"
+CARD = "card.json"
+HOWS = ("name typed, no sign-in", "signed in")  # how the name of a second person may be known
 FORMATS = (1, 2)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _HEX = re.compile(r"[0-9a-f]*")
@@ -48,13 +50,15 @@ class FileCheck(TypedDict):
 class BundleCheck(TypedDict):
     """Whether a bundle is whole, of which release it says that it is, its files, and all problems as sentences.
 
-    signed_by: the public key in hexadecimal whose signature holds, empty where there is none. revoked: a list of
+    signed_by: the public key in hexadecimal whose signature holds, empty where there is none. second_person: who
+    signed as the second person, and how that is known, empty where the bundle names nobody. revoked: a list of
     revocations names the release. notes: what was not looked at.
     """
 
     ok: bool
     release: str
     signed_by: str
+    second_person: str
     revoked: bool
     files: list[FileCheck]
     problems: list[str]
@@ -221,7 +225,8 @@ def check(bundle: Path, *, key: str = "", revocations: Path | None = None, manif
         manifest_sha256: checksum from the custodian's audit log, if it is to be compared too.
     """
     answer: BundleCheck = {
-        "ok": False, "release": "", "signed_by": "", "revoked": False, "files": [], "problems": [], "notes": [],
+        "ok": False, "release": "", "signed_by": "", "second_person": "", "revoked": False, "files": [],
+        "problems": [], "notes": [],
     }  # fmt: skip
     try:
         source: _Source = _Folder(bundle) if bundle.is_dir() else _Zip(bundle)
@@ -266,6 +271,11 @@ def _check_source(source: _Source, answer: BundleCheck, key: str, expected: str)
         problems.append(f"{MANIFEST} is not the one in the audit log")
     answer["files"] = [_check_file(source, names, entry) for entry in entries]
     problems += [f"{file['name']}: {file['problem']}" for file in answer["files"] if not file["ok"]]
+    answer["second_person"] = _second(_object(raw, MANIFEST).get("second_person"), MANIFEST)
+    if any(file["name"] == CARD and file["ok"] for file in answer["files"]):
+        card = _object(source.read(CARD, _SMALL), CARD).get("second_person")
+        if _second(card, CARD) != answer["second_person"]:
+            problems.append(f"{CARD} names another second person than {MANIFEST}")
     sums = {str(entry["name"]): str(entry["sha256"]) for entry in entries}
     sums[MANIFEST] = own
     outside = {MANIFEST, SUMS}
@@ -318,6 +328,15 @@ def _manifest(raw: bytes) -> tuple[str, str, list[dict[str, object]]]:
     if len({entry["name"] for entry in entries}) != len(entries):
         raise wrong
     return _plain(release, 100), str(signed_by), entries
+
+
+def _second(found: object, name: str) -> str:
+    """Return who signed as the second person, and how that is known; empty where nobody is named."""
+    if not found:
+        return ""
+    if not isinstance(found, dict) or set(found) != {"name", "how"} or found["how"] not in HOWS:
+        raise Unreadable(f"{name} does not say how it knows its second person")
+    return f"{_plain(found['name'], 200)} ({found['how']})"
 
 
 def _plain(text: object, longest: int) -> str:
@@ -407,6 +426,8 @@ def report(answer: BundleCheck) -> str:
         lines.append(f"  Signed by the key {answer['signed_by']}; compare it with the one the custodian gave you.")
     elif answer["release"]:
         lines.append("  No signature was found: this shows that nothing changed, not who made it.")
+    if answer["second_person"]:
+        lines.append(f"  Second person: {answer['second_person']}.")
     return "\n".join([*lines, *(f"  {note}" for note in answer["notes"])]) + "\n"
 
 

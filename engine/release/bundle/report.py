@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from engine.json_types import as_list
-from engine.release.card.card import MEANT, DataCard, model_in_words, setting_words
+from engine.release.card.card import MEANT, DataCard, model_in_words, second_line, setting_words
 
 _STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;"
@@ -42,6 +42,7 @@ def report(card: DataCard, release_id: str, files: Mapping[str, tuple[str, str]]
         "Licence": content["licence"],
         "Contact": content["contact"],
         "To be reviewed": content["review"],
+        **second_line(content),
     }
     listed = "".join(
         f"<tr><td>{escape(name)}<br>{escape(what)}</td><td><code>{digest}</code></td></tr>"

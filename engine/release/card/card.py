@@ -20,6 +20,7 @@ from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.bundle.export import FORMULA_NOTE
 from engine.release.policy.policy import NO_LEAK, IntruderRule, MissedRule, Policy
+from engine.release.policy.second import SecondPerson
 from engine.release.policy.verdicts import RuleVerdict
 
 BUILT_IN = "the one built into Understudy, small and made for trying out"
@@ -41,6 +42,7 @@ KEPT_TEXT = (
     "Events, wordings and what several records tell of one person are those of the original, so they can point to a "
     "real person."
 )
+UNREAD_TEXT = "No original was read for them: what they tell of is invented, and says nothing of what happened there."
 REPLACED_TEXT = "the original text, identifying values that were found replaced by invented ones"
 HELD_BACK = "How many records were held back is not stated."
 NOT_SEARCHED = "Longer runs of words from the original were not searched for: the policy does not ask for it."
@@ -74,6 +76,10 @@ NOT_INTENDED = (
     "To find out who or what stands behind a record, or to link records with other data.",
     "In place of the original where a result depends on single events, names, dates or numbers.",
 )
+NEIGHBOURS = {  # what a claim compares with: unit -> adjacency -> words
+    "source": {"zero-out": "with the same data without them", "replace-one": "with another source's in their place"},
+    "record": {"zero-out": "with the same data without it", "replace-one": "with another record in its place"},
+}
 UNITS = {"record": "one record", "source": "all records of one person or other source"}
 MECHANISMS = {
     "gaussian": "Gaussian noise",
@@ -98,7 +104,7 @@ class CardFacts:
     review: day, as ISO 8601, by which the custodian looks again at whether the release can stand; or empty.
 
     selected: somebody, or a rule, may have chosen among the run's records after private data were looked at.
-    waived: rules that are not met and that a person waived.
+    waived: rules that are not met and that a person waived. second: who signed, where the policy asks for one.
     """
 
     method: MethodSpec
@@ -117,6 +123,7 @@ class CardFacts:
     created: str = ""
     selected: bool = True
     waived: tuple[RuleVerdict, ...] = ()
+    second: SecondPerson | None = None
 
 
 class CardMethod(TypedDict):
@@ -157,6 +164,7 @@ class CardContent(TypedDict):
     purpose: str
     recipient: str
     review: str
+    second_person: dict[str, str]
     intended: list[str]
     not_intended: list[str]
     method: CardMethod
@@ -207,6 +215,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "purpose": _one_line(facts.purpose) or "not stated",
         "recipient": _one_line(facts.recipient) or "not named",
         "review": _one_line(facts.review) or "no day was set",
+        "second_person": {} if facts.second is None else facts.second.as_dict(),
         "intended": list(INTENDED),
         "not_intended": list(NOT_INTENDED),
         "method": {
@@ -220,7 +229,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "settings": shown,
         "settings_not_shown": hidden,
         "guarantee": _guarantee(facts.guarantee, facts.selected),
-        "policy": _policy(facts.policy, facts.guarantee.kind, facts.waived),
+        "policy": _policy(facts),
         "columns": {
             "id": "fresh, random, without meaning",
             "text": REPLACED_TEXT if facts.method.keeps_text else "synthetic text",
@@ -245,7 +254,8 @@ def _comparison(facts: CardFacts) -> str:
 def _limits(facts: CardFacts) -> list[str]:
     whole = facts.guarantee.kind == "dp" and not facts.selected
     measured = () if whole else LIMITS[-1:]
-    kept = KEPT_TEXT if facts.method.keeps_text else NEW_TEXT
+    unread = facts.guarantee.kind == "dp" and not facts.guarantee.epsilon  # nothing was drawn on anybody's records
+    kept = KEPT_TEXT if facts.method.keeps_text else UNREAD_TEXT if unread else NEW_TEXT
     searched = () if facts.policy.requirements.longest_copied_words is not None else (NOT_SEARCHED,)
     return [*LIMITS[:-1], kept, *searched, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
@@ -305,7 +315,8 @@ def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, JSON]:
     return result
 
 
-def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPolicy:
+def _policy(facts: CardFacts) -> CardPolicy:
+    policy, kind, waived = facts.policy, facts.guarantee.kind, facts.waived
     copied = policy.requirements.longest_copied_words
     need = policy.requirements
     let = {line.rule for line in waived}
@@ -320,7 +331,8 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
     if need.highest_epsilon is not None:
         checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
     if need.second_person:
-        checks.append("A second person signed.")
+        how = "" if facts.second is None else f" ({facts.second.how})"
+        checks.append(f"A second person signed{how}.")
     if need.no_leak and NO_LEAK not in let:
         checks.append("No measure of identifiers, copied text or canaries lies above chance.")
     if kind != "dp" and need.missed is not None:
@@ -402,6 +414,7 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
         ("Licence", content["licence"]),
         ("Contact", content["contact"]),
         ("To be reviewed", content["review"]),
+        *second_line(content).items(),
     )
     lines += [f"- **{name}:** {_escape(said)}" for name, said in head]
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
@@ -431,6 +444,12 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     return "\n".join([*lines, "", f"Made with: {versions}.", ""])
 
 
+def second_line(content: CardContent) -> dict[str, str]:
+    """Return the line of the card's head that names the second person, where there is one."""
+    second = content["second_person"]
+    return {"Second person": f"{second['name']} ({second['how']})"} if second else {}
+
+
 def _setting_table(content: CardContent) -> list[str]:
     """Return the table of settings, each by what it means; settings that hold free words are only counted."""
     shown = content["settings"]
@@ -445,7 +464,7 @@ def _formal(claim: Guarantee) -> str:
     """Return the claim in numbers, and the mechanisms that it adds up, or those of this run where it counts others."""
     said = (
         f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {UNITS.get(claim.unit, claim.unit)}, "
-        f"neighbouring data: {claim.adjacency}, covers: {claim.scope}."
+        f"compared {NEIGHBOURS.get(claim.unit, {}).get(claim.adjacency, claim.adjacency)}, covers: {claim.scope}."
     )
     counts: dict[str, int] = {}
     for event in claim.mechanisms:
@@ -467,7 +486,9 @@ def setting_words(value: JSON) -> str:
     """Return a setting's value as a reader sees it."""
     if value is None:
         return "not set"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return {"zero-out": "removed", "replace-one": "replaced by another's"}.get(str(value), str(value))
 
 
 def _one_line(text: str) -> str:

@@ -12,6 +12,8 @@ from engine.release.policy.remedies import Claim, Making
 
 EXAMINE = "Examine the run on the Privacy page."
 AGAIN = "Make the run again, which takes the review as it is now, and examine that one."
+UNMEASURED = "Not measured yet."
+OLDER = "The findings are older than the records or marks they describe."
 RISKIER = 2.58  # standard errors: one choice by lot in two hundred is riskier
 
 

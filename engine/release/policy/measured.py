@@ -14,7 +14,7 @@ from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.sentence import Sentence
 from engine.examine.findings.verdict import given_away, leading
 from engine.examine.measures import MEASURES, show
-from engine.release.policy.facts import AGAIN, EXAMINE, Chosen, GateFacts, finite
+from engine.release.policy.facts import AGAIN, EXAMINE, OLDER, UNMEASURED, Chosen, GateFacts, finite
 from engine.release.policy.policy import CHOSEN, NO_LEAK, Rule
 from engine.release.policy.remedies import SET_ASIDE
 from engine.release.policy.remedies import remedy as remedy_of
@@ -28,10 +28,10 @@ def judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerd
     main = _find(findings, rule.finding, rule.reference)
     other = _find(findings, rule.finding, rule.above) if rule.above else None
     if main is None or (rule.above and other is None):
-        line = _line(rule, None, None, "Not measured yet.")
+        line = _line(rule, None, None, UNMEASURED)
         return replace(line, remedy=AGAIN) if facts.run_stale else line
     if facts.stale:
-        line = _line(rule, None, None, "The findings are older than the records or marks they describe.")
+        line = _line(rule, None, None, OLDER)
         return replace(line, remedy=AGAIN) if facts.run_stale else line
     if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
         return _line(rule, None, True, f"There is nothing to leak: {_in_words(str(why))}.")
@@ -59,7 +59,7 @@ def no_leak(findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
     """Return the line about the sentences that Privacy opens with: none may say that private text is given away."""
     title = "Nothing more is given away than chance explains"
     if not facts.examined or facts.stale:
-        said = "Not measured yet." if not facts.stale else "The findings are older than what they describe."
+        said = UNMEASURED if not facts.stale else OLDER
         line = fact_line(NO_LEAK, title, False, said, AGAIN if facts.run_stale else EXAMINE)
         return replace(line, passed=None)
     leaks = given_away(findings, {"kind": facts.guarantee_kind, "epsilon": facts.epsilon})

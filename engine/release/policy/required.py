@@ -13,6 +13,7 @@ from engine.release.policy.intruder import intruder_lines
 from engine.release.policy.missed import missed_lines
 from engine.release.policy.policy import Policy
 from engine.release.policy.remedies import NOTHING_LEFT, cost, spent, unexamined
+from engine.release.policy.second import tidy
 from engine.release.policy.verdicts import RuleVerdict, fact_line
 
 KIND_SAYS: dict[Kind, str] = {
@@ -28,6 +29,7 @@ def required(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     total = facts.approved + facts.rejected + facts.pending
     reviewed = (facts.approved + facts.rejected) / total if total else 0.0
     enough = bool(total) and reviewed >= need.minimum_reviewed_share
+    all_of_them = _approve_all(facts) if need.whole_output else ""
     lines = [
         fact_line("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
@@ -36,14 +38,15 @@ def required(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
         *([_unmeasured(facts, policy.title), _whole(facts)] if need.whole_output else [_current(facts)]),
         fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
-              "Approve at least one record.", float(need.minimum_approved), float(facts.approved)),
+              all_of_them or "Approve at least one record.", float(need.minimum_approved), float(facts.approved)),
     ]  # fmt: skip
     if need.minimum_reviewed_share > 0:
         lines.append(
             fact_line("reviewed", "A person decided on the records", enough,
                   f"Decided on {facts.approved + facts.rejected:,} of {total:,}; "
                   f"{need.minimum_reviewed_share:.0%} is needed.",
-                  "Approve or reject the records that are still undecided.", need.minimum_reviewed_share, reviewed)
+                  all_of_them or "Approve or reject the records that are still undecided.",
+                  need.minimum_reviewed_share, reviewed)
         )  # fmt: skip
     if set(need.guarantee_kinds) != {"none", "heuristic", "selection-only", "dp"}:
         lines.append(
@@ -169,7 +172,13 @@ def _whole(facts: GateFacts) -> RuleVerdict:
     held = facts.rejected + facts.pending
     said = "Every record of the run leaves." if not held else f"{held:,} records of the run are held back."
     return fact_line("whole", "The whole output leaves", bool(facts.approved) and not held, said,
-                 "Approve every record, or choose another policy.", 0.0, float(held))  # fmt: skip
+                 _approve_all(facts), 0.0, float(held))  # fmt: skip
+
+
+def _approve_all(facts: GateFacts) -> str:
+    """Return what each rule about approvals asks for where the whole output is to leave."""
+    total = facts.approved + facts.rejected + facts.pending
+    return f"Approve every record ({facts.approved:,} of {total:,} so far), or choose another policy."
 
 
 def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
@@ -206,7 +215,7 @@ def _current(facts: GateFacts) -> RuleVerdict:
 
 
 def _second_person(facts: GateFacts) -> RuleVerdict:
-    first, second = (" ".join(folded(name).split()) for name in (facts.actor, facts.signed_off_by))
+    first, second = (" ".join(folded(tidy(name)).split()) for name in (facts.actor, facts.signed_off_by))
     if not second:
         text = "Nobody has signed."
     elif second == first:

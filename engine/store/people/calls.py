@@ -86,7 +86,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),
     "settings": _each(READ, "get language named set_language") | _each(MANAGE, "change set set_actor"),
-    "signatures": _each(READ, "of") | _each(APPROVE, "sign"),
+    "signatures": _each(READ, "of stands") | _each(APPROVE, "sign"),
     "spot_checks": _each(READ, "at_a_glance drawable estimate high_if_clean latest needed")
     | _each(REVEAL, "differences next_for_second order")
     | _each(REVIEW, "draw finish mark settle unmark"),

@@ -72,6 +72,11 @@ class Signatures:
                 return made
         return None
 
+    def stands(self, run_id: str, policy_id: str) -> str:
+        """Return a keyed digest of what a second person would sign now; another one where any of it changed."""
+        with self.session.db.read() as connection:
+            return self._state(connection, run_id, policy_id)
+
     def sign(self, run_id: str, policy_id: str) -> Signature:
         """Sign the approved records of a run under a policy, as the person who signed in.
 

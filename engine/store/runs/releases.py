@@ -44,7 +44,7 @@ from engine.store.views import ReleaseSummary, RunSummary
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.release import Audience, DataCard, Policy, RuleVerdict, Verdict, Waiver
+    from engine.release import Audience, DataCard, Policy, RuleVerdict, SecondPerson, Verdict, Waiver
 
 
 UNBOUNDED = (
@@ -58,6 +58,7 @@ NOT_RELEASED = (
     "`audit --verify` says what was done. Restore the latest backup."
 )
 LONGEST_REASON = 300
+DETAIL = ("sha256", "manifest_sha256", "words", "signed_by", "second_person", "second_signed_in")
 PUBLISHED = ("manifest_sha256", "revoked", "reason")
 
 
@@ -171,6 +172,18 @@ class Releases:
         signature = self.signatures.of(run_id, policy_id, besides=self.session.person.identity)
         return "" if signature is None else signature.name
 
+    def _second(self, run_id: str, policy: Policy, typed: str) -> SecondPerson | None:
+        """Return whose name stands beside a release as the second person's, None where the policy asks for none."""
+        from engine.release import SecondPerson
+        from engine.release.policy.second import LONGEST, tidy
+
+        if not policy.requirements.second_person:
+            return None
+        name = tidy(self._signed(run_id, policy.id, typed))
+        if self.session.person is None and len(name) > LONGEST:
+            raise UserError(f"signed_off_by: give a name of at most {LONGEST} letters")
+        return SecondPerson(name, self.session.person is not None) if name else None
+
     def audience(self, run_id: str) -> Audience:
         """Return to whom a run's text may go by what was measured, people's decisions taken as made."""
         from engine.release import audience
@@ -213,7 +226,7 @@ class Releases:
             formats: any of csv, jsonl, parquet.
             policy_digest: of the policy as it was shown; where it was changed since, nothing leaves.
             accept_unbounded: needed where `makes_unbounded`: the caller knows that it cannot be undone.
-            signed_off_by: name of the second person, where the policy asks for one.
+            signed_off_by: name of the second person, where the policy asks for one; it leaves with the release.
             title, source, contact, licence, purpose, recipient: public words for the data card.
             review: day (YYYY-MM-DD) by which the release is looked at again.
             sign_key: file of a private key outside the workspace, made by `engine.release.bundle.signing.make_key`.
@@ -237,6 +250,7 @@ class Releases:
         }  # fmt: skip
         signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by, anew=True)
+        second = self._second(run_id, policy, signed_off_by)
         ends = self.makes_unbounded(run_id)
         if verdict.passed and ends and not accept_unbounded:
             raise RefusedError(UNBOUNDED)
@@ -252,7 +266,7 @@ class Releases:
         if staged is not None:
             self.session.begin_writing(str(staged))
         try:
-            card = self.card(run_id, policy, words, verdict.waived_rules())
+            card = self.card(run_id, policy, words, verdict.waived_rules(), second)
             bundle = write_bundle(
                 self.session.folder.release(release_id),
                 release_id=release_id,
@@ -284,6 +298,8 @@ class Releases:
                 words=words,
                 manifest_sha256=bundle.manifest_sha256,
                 signed_by=signer.public if signer else "",
+                second_person=second.name if second else "",
+                second_signed_in=second is not None and second.signed_in,
             )
             self._record(
                 summary, records, accepted=ends, examined=run.examined_at, policy=policy, verdict=verdict, card=card,
@@ -469,8 +485,9 @@ class Releases:
                 raise RefusedError(NOT_RELEASED)
 
     def card(
-        self, run_id: str, policy: Policy, words: Mapping[str, str], waived_rules: Sequence[RuleVerdict] = ()
-    ) -> DataCard:
+        self, run_id: str, policy: Policy, words: Mapping[str, str], waived_rules: Sequence[RuleVerdict] = (),
+        second: SecondPerson | None = None,
+    ) -> DataCard:  # fmt: skip
         """Return the data card of a run under a policy, made of public facts and typed words."""
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
@@ -488,6 +505,7 @@ class Releases:
                 versions={n: str(version) for n, version in as_object(row.manifest.get("versions")).items()},
                 selected=self._facts.selected(row, policy),
                 waived=tuple(waived_rules),
+                second=second,
                 **words,
             )
         )
@@ -529,10 +547,11 @@ class Releases:
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
             self._check_still(connection, summary, policy, verdict, signed)
+            second = self._second(summary.run_id, policy, signed)
             runs_held.demand_here(self.session, connection, summary.run_id)
             texts = ["record_id", "text", "label", "lineage"]
             if not current[texts].equals(judged[texts]) or card != self.card(
-                summary.run_id, policy, summary.words, verdict.waived_rules()
+                summary.run_id, policy, summary.words, verdict.waived_rules(), second
             ):
                 raise RefusedError(
                     "The run was changed outside of the program while the release was written. Run `audit --verify`."
@@ -540,7 +559,7 @@ class Releases:
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise RefusedError("Spans changed while the release was written. Run the method again, or undo.")
             names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
-            detail = {name: getattr(summary, name) for name in ("sha256", "manifest_sha256", "words", "signed_by")}
+            detail = {name: getattr(summary, name) for name in DETAIL}
             values = {name: getattr(summary, name) for name in names} | {"detail": detail}
             told = rows.put(connection, self.session.key, rows.RELEASES, values)
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
@@ -558,6 +577,7 @@ class Releases:
                 records=summary.records,
                 manifest_sha256=summary.manifest_sha256,
                 signed_by=summary.signed_by,
+                **_of_second(summary),
                 accepted_unbounded=accepted,
                 waivers=[line.waived.id for line in verdict.waived_rules() if line.waived],
                 **told,
@@ -592,6 +612,13 @@ def _answer(line: RuleVerdict | None) -> tuple[float | None, bool | None] | None
     return None if line is None else (line.value, line.passed)
 
 
+def _of_second(made: ReleaseSummary) -> dict[str, str | bool]:
+    """Return what the audit line says of the second person; nothing where no policy asked for one."""
+    if not made.second_person:
+        return {}
+    return {"second_person": made.second_person, "second_signed_in": made.second_signed_in}
+
+
 def _view(row: AnyRow) -> ReleaseSummary:
     names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
     return ReleaseSummary(
@@ -600,6 +627,8 @@ def _view(row: AnyRow) -> ReleaseSummary:
         words=row.detail.get("words", {}),
         manifest_sha256=row.detail["manifest_sha256"],
         signed_by=row.detail.get("signed_by", ""),
+        second_person=row.detail.get("second_person", ""),
+        second_signed_in=row.detail.get("second_signed_in", False),
         revoked=row.revoked or "",
         reason=row.reason or "",
     )

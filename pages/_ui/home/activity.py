@@ -13,7 +13,9 @@ import streamlit as st
 import engine
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
+from pages._ui.ledger import alike as ledger_alike
 from pages._ui.ledger import names as ledger_names
+from pages._ui.ledger import words
 from pages._ui.navigation import go
 from pages._ui.parts.progress import QUIET, bar, still_running
 from pages._ui.runs import queue as run_queue
@@ -35,13 +37,14 @@ class Act:
 
 def acts(workspace: engine.Workspace) -> list[Act]:
     """Return the latest acts, those alike in a row as one."""
-    names, found = ledger_names.read(workspace), list[Act]()
+    names, found = {**words.policies(workspace), **ledger_names.read(workspace)}, list[Act]()
     # without the time that tells runs of a method apart: each act says when it was
     names |= {
         run.id: f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}" for run in workspace.runs.all()
     }
     for line in workspace.audit.lines(limit=READ).itertuples(index=False):
-        made = Act(str(line.at), ledger_names.who(str(line.actor)), ledger_names.act(str(line.action)),
+        what = ledger_alike.changed(str(line.action), str(line.detail), names) or ledger_names.act(str(line.action))
+        made = Act(str(line.at), ledger_names.who(str(line.actor)), what,
                    ledger_names.named(str(line.subject), names))  # fmt: skip
         last = found[-1] if found else None
         if last and (last.who, last.what, last.about) == (made.who, made.what, made.about):
@@ -162,6 +165,11 @@ def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary, step: st
     if run is not None and step in ("examine", "release", "done"):
         name = f"“{plain(next_step.called(workspace, run))}”"
         counts = workspace.runs.approval_counts(run.id)
+        if run.released_at:
+            made = [one for one in workspace.releases.all(corpus.id) if one.run_id == run.id]
+            if all(one.revoked for one in made):
+                return f"{name} was released {when(run.released_at)}, and that was withdrawn."
+            return f"{name} was released {when(run.released_at)}: download it there, or withdraw it."
         return f"{name}: {count_of(counts['pending'], 'record')} undecided." if counts["pending"] else f"{name}."
     if step == "review":
         return f"{count_of(corpus.records, 'text')}, and no finding is decided yet."

@@ -18,6 +18,7 @@ from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.home import next_step
 from pages._ui.navigation import go, page_only
 from pages._ui.parts.progress import STEP_JOBS, WATCH, running_job
+from pages._ui.release import policy as release_policy
 from pages._ui.runs.unexamined import CAUTION, untouched
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, number, plain, run_title
@@ -33,6 +34,7 @@ BEGUN, HELD = ":material/clock_loader_40:", ":material/visibility:"
 DO = {"detect": "Look for them", "review": "Review", "run": "Choose a method", "examine": "Examine",
       "approve": "Approve", "release": "Build"}  # fmt: skip
 NEEDS = {"review": "detect", "examine": "run", "approve": "run", "release": "approve"}  # a proof leaves unexamined
+BREAKS = "What was measured breaks rules of the policy for its readers, whatever is approved."
 INSIDE, ONLY, NOBODY = "exploratory", "for inside eyes only", "may not leave, for anybody"
 BUNDLE = "The policy's gate, one question, and a bundle to hand on."
 ENDS = "Nothing is proven of this run: after its release no total of privacy loss (ε) can be promised any more."
@@ -72,6 +74,7 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
     old = run is not None and run.stale and not released
     behind = run is not None and run.examination_stale and not released
     measured = _result(workspace, run) if run and run.examined_at and not old and not behind else ""
+    barred = measured.startswith((ONLY, NOBODY)) and corpus is not None and _for_others(workspace, corpus, run)
     again = found and "detect" in busy
     source = AGAIN if again else _found(workspace, corpus) if found and corpus else ""
     return [
@@ -90,8 +93,10 @@ def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> l
         Step("examine", "Examine it", REMEASURE if behind and not old else CAUTION if whole else MEASURES,
              bool(run and run.examined_at) and not old and not behind, measured, "privacy", "examine" in busy,
              see="Privacy", held=measured.startswith((ONLY, NOBODY)), do="Examine again" if behind else ""),
-        Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
-             approved > 0 or released, _approved(counts), "release", begun=bool(approved and counts.get("pending"))),
+        Step("approve", "Approve records",
+             BREAKS if barred else "Read a few, then approve one by one or those of low risk together.",
+             approved > 0 or released, _approved(counts), "release", begun=bool(approved and counts.get("pending")),
+             do="See why it cannot leave" if barred else ""),
         Step("release", "Build the release", _costs(workspace, run, inside=measured.startswith(ONLY)), released,
              count_of(corpus.released, "release") if released and corpus else "", "release"),
     ]  # fmt: skip
@@ -108,6 +113,11 @@ def _result(workspace: engine.Workspace, run: engine.RunSummary) -> str:
         readers = f"may go to {policy.sentence.split('. ')[0].removeprefix('For ').rstrip('.')}"
     suits = headline(use_table(workspace.examinations.findings(run.id))).rstrip(".")
     return f"{readers}; {suits[:1].lower()}{suits[1:]}"
+
+
+def _for_others(workspace: engine.Workspace, corpus: engine.CorpusSummary, run: engine.RunSummary | None) -> bool:
+    """Return whether the policy that a run is held against lets text leave the team."""
+    return release_policy.standing(workspace, corpus.id, run).id != INSIDE
 
 
 def _approved(counts: dict[str, int]) -> str:

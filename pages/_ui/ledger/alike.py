@@ -53,16 +53,22 @@ def together(details: Sequence[str]) -> str:
     return json.dumps(found)
 
 
+def changed(action: str, detail: str, names: Mapping[str, str]) -> str:
+    """Return what a line says of a setting that changed, as it is since; empty where it says nothing of one."""
+    told = _body(detail).get("changed")
+    return words.latest(str(told), names) if action == SETTING and told else ""
+
+
 def headline(action: str, detail: str, names: Mapping[str, str], *, subject: str, times: int, most: int) -> str:
     """Return the words of a row, `most` letters at most: what was done, how often, and as much of its details as fits.
 
     Args:
         detail: of the row, see `together`.
     """
-    changed = _body(detail).get("changed")
-    if action == SETTING and changed:
+    said = changed(action, detail, names)
+    if said:
         often = f", {times} times" if times > 1 else ""
-        return textwrap.shorten(words.latest(str(changed), names), most - len(often), placeholder=" …") + often
+        return textwrap.shorten(said, most - len(often), placeholder=" …") + often
     said = ledger_names.act(action) + (f", {times} times" if times > 1 else "")
     for number, part in enumerate(ledger_names.parts(detail, names, subject=subject)):
         longer = f"{said}{ledger_names.SEPARATOR if number else ': '}{part}"

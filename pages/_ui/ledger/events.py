@@ -60,6 +60,9 @@ def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
         what = (
             f"{title}: {count_of(release.records, 'record')}, policy “{policies.get(release.policy, release.policy)}”"
         )
+        if release.second_person:
+            how = "signed in" if release.second_signed_in else "name typed, no sign-in"
+            what += f"; second person: {release.second_person} ({how})"
         found.append((release.created, "Released", what, _left(made)))
     frame = pd.DataFrame(found, columns=["at", "kind", "what", "effect"])
     return frame.sort_values("at", ascending=False, ignore_index=True)

@@ -32,7 +32,7 @@ CALLED = {  # key -> what stands before its value
     "population_asked": "ledgers that may be of the same people",
     "joined": "joined with", "other": "kept apart from", "held_by_few": "labels that few people have",
     "cap": "records of one person at most", "count": "texts asked for",
-    "signed_by": "second signature by",
+    "signed_by": "signed with the key", "second_person": "second person",
     "waivers": "rules waived", "kind": "kind of text",
     "domain": "kind of text", "saw": "trained on", "key": "its key is from", "host": "computer", "text": "said",
     "method": "", "job": "", "epsilon": "ε", "delta": "δ",
@@ -48,6 +48,7 @@ CALLED = {  # key -> what stands before its value
 }  # fmt: skip
 YES_NO = {  # key -> what it says where it is so, and where not
     "accepted_unbounded": ("a total without bound was accepted", "no total without bound was accepted"),
+    "second_signed_in": ("the second person signed in", "name typed, no sign-in"),
     "quick": ("a quick look", "with trained attacks"),
     "population_known": ("of people known before", "of people new here"),
     "as_found": ("as they stand in the file", "written by hand"),
@@ -81,7 +82,7 @@ SETTINGS = {
     "last checks": "Result of the last checks", "first steps": "First steps on Home", "domain": "Kind of text",
     "measures.embedder": "Model that reads meaning", "prompt templates": "Prompts",
 }  # fmt: skip
-OF_A_CORPUS = re.compile(r"plan\.answers\.")
+OF_A_CORPUS = re.compile(r"(plan\.answers|release\.words)\.")
 POLICY = "policy "  # before a policy's id, among names
 DRAWN = {  # what the ledger calls a noisy answer -> what it is
     "label histogram": "shares of the labels", "class histogram": "sizes of the classes",

@@ -1,4 +1,4 @@
-"""What a release is made of: sign-off, public words for the card, file formats; and the call that makes it."""
+"""What a release is made of: public words for the card, file formats; and the call that makes it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import engine
 from pages._ui.language import mark, tr
 from pages._ui.language.words import date_pattern
 from pages._ui.parts import once
+from pages._ui.release import kept
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import barred
-from pages._ui.sign_in.settings import current
 from pages._ui.states import act
-from pages._ui.texts import plain, when
 
 JUST = "release.just"  # the release that was made in this session last
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
-WORDS = ("title", "source", "contact", "licence", "purpose", "recipient")
-KEPT = ("source", "contact", "licence", "recipient")  # offered again with the next release of a corpus
 INSIDE = (
     mark("approved records only: a fresh random id, the text, and the label if the run has one"),
     mark(
@@ -36,42 +33,13 @@ OUTSIDE = (
 )
 
 
-def second_person(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
-    """Ask for the second person's name where the policy wants one; who signs in does not type it but signs."""
-    if not policy.requirements.second_person:
-        return ""
-    if current() is not None:
-        return _signature(workspace, run, policy)
-    return st.text_input(
-        tr("Second person"),
-        key="release.second",
-        max_chars=80,
-        help=tr("Someone other than the person acting, who looked at the check-list and a sample of the records."),
-    )
-
-
-def _signature(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
-    """Draw who signed as the second person, or offer to sign; a name counts only as theirs who signed in."""
-    signature = workspace.signatures.of(run.id, policy.id)
-    if signature is not None:
-        st.caption(tr(
-"Signed by {name}, {at}. A change of the records, the examination or the policy undoes "
-"it.", name=plain(signature.name), at=when(signature.at)))  # fmt: skip
-    elif visitor.may(engine.Right.APPROVE):
-        st.button(tr("Sign as the second person"), key="release.sign", icon=":material/draw:", on_click=act,
-                  args=(workspace.signatures.sign, run.id, policy.id),
-                  help=tr("You looked at the check-list and at records, and somebody else releases."))  # fmt: skip
-    else:
-        st.caption(tr("Not signed yet: an approver who signs in can sign here."))
-    return "" if signature is None else signature.name
-
-
 def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Ask for the words on the card and the file formats; say what will be inside and what will not."""
     if barred(tr("Building a release"), engine.Right.RELEASE):
         return
-    _offer_again(workspace, run.corpus_id)
     st.caption(tr("Public words: only what you type here names the original. Leave empty what readers must not know."))
+    if visitor.may(engine.Right.MANAGE):
+        st.caption(tr("Kept with this run until it is released, the signing key apart."))
     left, right = st.columns(2)
     for place, name, label, empty, longest in (
         (left, "purpose", mark("Purpose"), mark("not stated"), 200),
@@ -81,7 +49,10 @@ def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         (left, "title", mark("Title"), mark("named by the method"), 120),
         (right, "source", mark("Name of the original"), mark("not named"), 200),
     ):
-        place.text_input(tr(label), key=f"release.card.{name}", placeholder=tr(empty), max_chars=longest)
+        place.text_input(
+            tr(label), key=kept.key_of(name), placeholder=tr(empty), max_chars=longest, persist_state="session",
+            on_change=kept.keep, args=(workspace, run, name),
+        )  # fmt: skip
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     left.date_input(
         tr("Look at it again by"),
@@ -89,7 +60,10 @@ def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         min_value=tomorrow,
         max_value=tomorrow + timedelta(days=3650),
         format=date_pattern(),
-        key="release.card.review",
+        key=kept.key_of("review"),
+        persist_state="session",
+        on_change=kept.keep,
+        args=(workspace, run, "review"),
         help=tr("New attacks and new sources appear: by this day somebody looks whether the release can stand."),
     )
     right.text_input(
@@ -116,23 +90,9 @@ def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 def keep_typed() -> None:
     """Keep what was typed and chosen while its fields are not drawn."""
-    for key in (*(f"release.card.{name}" for name in (*WORDS, "review")), "release.key", "release.formats"):
+    for key in ("release.key", "release.formats"):
         if key in st.session_state:
             st.session_state[key] = st.session_state[key]
-
-
-def _offer_again(workspace: engine.Workspace, corpus_id: str) -> None:
-    """Fill in what the corpus' last release said, where nothing is typed; words about another corpus are forgotten."""
-    before = st.session_state.get("release.card.of")
-    if before == corpus_id:
-        return
-    st.session_state["release.card.of"] = corpus_id
-    for name in WORDS if before else ():
-        st.session_state[f"release.card.{name}"] = ""
-    last = next(iter(workspace.releases.all(corpus_id)), None)
-    for name in KEPT if last else ():
-        if last and last.words.get(name) and not st.session_state.get(f"release.card.{name}"):
-            st.session_state[f"release.card.{name}"] = last.words[name]
 
 
 def chosen_formats() -> tuple[str, ...]:
@@ -142,8 +102,8 @@ def chosen_formats() -> tuple[str, ...]:
 
 def card_words() -> dict[str, str]:
     """Return what was typed for the card, the day of review as ISO 8601."""
-    review = st.session_state.get("release.card.review")
-    typed = {name: str(st.session_state.get(f"release.card.{name}") or "") for name in WORDS}
+    review = st.session_state.get(kept.key_of("review"))
+    typed = {name: str(st.session_state.get(kept.key_of(name)) or "") for name in kept.WORDS}
     return {**typed, "review": review.isoformat() if review else ""}
 
 
@@ -156,7 +116,7 @@ def missing_words() -> list[str]:
         "licence": tr("a licence"),
         "review": tr("a day of review"),
     }
-    return [said for name, said in asked.items() if not st.session_state.get(f"release.card.{name}")]
+    return [said for name, said in asked.items() if not st.session_state.get(kept.key_of(name))]
 
 
 def release(
@@ -172,3 +132,4 @@ def release(
     )  # fmt: skip
     if made is not None:
         st.session_state[JUST] = made.id
+        kept.forget(workspace, run_id)

@@ -183,7 +183,8 @@ def _confirm(
     risk, stay = workspace.runs.highest_approved_risk(run.id), counts["rejected"] + counts["pending"]
     among = [
         tr("The highest risk among them is {risk}.", risk=decimal(risk, 2)) if risk is not None
-        else tr("None of them has a risk: the run was not examined."),
+        else tr("No risk of them is known.") if run.examined_at
+        else tr("No risk is known: nobody examined this run."),
         trn("{n} record stays here.", "{n} records stay here.", stay) if stay else tr("None stays here."),
     ]  # fmt: skip
     st.markdown(" ".join(among))

@@ -15,10 +15,26 @@ function live(names) {
   return names.some((name) => document.querySelector(`[class*="st-key-release-${name}-"] button:not([disabled])`))
 }
 
+// Where letters are typed or something is chosen by them; a radio or a tick takes none.
+const TYPED = 'input:not([type="radio"]):not([type="checkbox"]), textarea, select, [contenteditable=true], [role="combobox"], [role="listbox"]'
+const PICKED = 'input[type="radio"], input[type="checkbox"]'
+
 function pressed(event) {
   const action = BUTTONS[event.key.toLowerCase()]
-  const typing = event.target.closest?.("input, textarea, select, [contenteditable=true]")
+  const typing = event.target.closest?.(TYPED)
   if (!action || typing || event.ctrlKey || event.metaKey || event.altKey || !desk.area?.isConnected) return
+  if (document.querySelector('[role="dialog"]')) { // a question stands over the records
+    event.stopImmediatePropagation()
+    return
+  }
+  if (event.target.closest?.(PICKED)) { // buttons hear no key there: it is given to the page, and comes here again
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    document.activeElement?.blur()
+    const { key, code, repeat } = event
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, code, repeat, bubbles: true, cancelable: true }))
+    return
+  }
   // A key that decides is not one that moves: no frame around the whole page, which a click into it leads to.
   if (document.activeElement?.dataset.testid === "stMain") document.activeElement.blur()
   if (desk.closed && DECIDES.includes(event.key.toLowerCase())) {

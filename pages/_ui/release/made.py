@@ -103,6 +103,9 @@ def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy
         )
         if policy is not None:
             st.caption(plain(reach(policy)))
+        if release.second_person:
+            how = tr("signed in") if release.second_signed_in else tr("name typed, no sign-in")
+            st.caption(plain(tr("Second person: {name} ({how})", name=release.second_person, how=how)))
         said = [
             tr("for {recipient}", recipient=release.words["recipient"]) if release.words.get("recipient") else "",
             tr("purpose: {purpose}", purpose=release.words["purpose"]) if release.words.get("purpose") else "",

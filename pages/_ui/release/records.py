@@ -40,9 +40,10 @@ ICONS = {
 
 
 def draw(
-    workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int], *, helps: bool = True
+    workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int], policy: engine.Policy, *,
+    helps: bool = True,
 ) -> None:  # fmt: skip
-    """Draw the station for one run; `helps`: whether approving can open the gate."""
+    """Draw the station for one run under a policy; `helps`: whether approving can open the gate."""
     total = sum(counts.values())
     st.markdown(
         tr(
@@ -64,7 +65,7 @@ def draw(
         st.caption(tr(STALE))
     equal = _originals(workspace, run)
     if not run.stale:
-        together.draw(workspace, run, counts)
+        together.draw(workspace, run, counts, policy)
     key = f"release.page.{run.id}"
     rows = workspace.runs.synthetic(
         run.id, offset=offset_of(key, SIZE), limit=SIZE, order="position" if run.stale else "risk"

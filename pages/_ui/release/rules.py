@@ -12,7 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 import engine
-from engine import GATE_AGAIN, GATE_EXAMINE, MEASURES, out_of_reach, show_measure
+from engine import GATE_AGAIN, GATE_EXAMINE, GATE_OLDER, GATE_UNMEASURED, MEASURES, out_of_reach, show_measure
 from pages._ui.current import choose_run, run_label
 from pages._ui.examined import run as examined_run
 from pages._ui.language import mark, tr, trn
@@ -162,10 +162,21 @@ def _never(
 def _lines(
     workspace: engine.Workspace, lines: Sequence[engine.RuleVerdict], policy: engine.Policy, run: engine.RunSummary
 ) -> None:
-    """Draw rules; what would help several of them alike stands once, below the last of these."""
+    """Draw rules; what would help several of them alike stands once, below the last of these.
+
+    Those of which only older findings are there stand together below the others.
+    """
+    older = [line for line in lines if line.passed is None and line.sentence.endswith(GATE_OLDER)]
+    older = older if len(older) > 1 else []
+    lines = [*(line for line in lines if line not in older), *older]
     ways = said_once([_way(line, _short(line)) if line.passed is not True else "" for line in lines])
     for line, way in zip(lines, ways, strict=True):
-        _line(workspace, line, policy, run, way=way)
+        if older and line is older[0]:
+            icon, word, colour = STATES[None]
+            said = trn("{n} rule", "{n} rules", len(older))
+            st.markdown(f":{colour}[{icon}] **{said}** · :{colour}[{tr(word)}]")
+            st.caption(GATE_OLDER)
+        _line(workspace, line, policy, run, way=way, told=line in older, common=GATE_OLDER if line in older else "")
 
 
 def said_once(ways: Sequence[str]) -> list[str]:
@@ -201,8 +212,12 @@ def _waiting(
                 go("privacy")
         if not busy and examined_run.closes(workspace, run):
             st.caption(examined_run.closes(workspace, run))
+        ends = {one: sum(line.sentence.endswith(one) for line in lines) for one in (GATE_OLDER, GATE_UNMEASURED)}
+        common = next((one for one, times in ends.items() if times > 1), "")
+        if common:
+            st.caption(plain(common))
         for line in lines:
-            _line(workspace, line, policy, run, told=line.passed is None)
+            _line(workspace, line, policy, run, told=line.passed is None, common=common)
 
 
 def _short(line: engine.RuleVerdict) -> str:
@@ -251,8 +266,11 @@ def _line(
     *,
     way: str = "",
     told: bool = False,
+    common: str = "",
 ) -> None:
     """Draw a rule and its state, but where that is `told` above, and what would help, where it is said here.
+
+    common: the sentence that stands above for several rules, at whose end it is not said again.
 
     A limit of a measured number stands in one line, and in full behind its help sign.
     """
@@ -263,7 +281,9 @@ def _line(
         else:
             st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
         short = _short(line)
-        st.caption(short or plain(line.sentence), help=plain(line.sentence) if short else None)
+        said = plain(line.sentence.removesuffix(common).strip())
+        if said:
+            st.caption(short or said, help=said if short else None)
         if line.passed is True:
             return
         if way:

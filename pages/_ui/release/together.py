@@ -7,24 +7,39 @@ import math
 import streamlit as st
 
 import engine
+from pages._ui.examined import run as examined_run
 from pages._ui.language import tr, trn
 from pages._ui.parts.progress import running_job
 from pages._ui.parts.sliders import slider
 from pages._ui.release.asking import LOW
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act, notice
-from pages._ui.texts import decimal, number
+from pages._ui.texts import decimal, number, plain
 
 USUAL, STEP = 0.2, 0.05  # risk at which approving together begins, and its step; up to LOW no question is asked
 ASKED = "release.rest.asked"  # the run and the limit whose records of high risk are asked about
 
 
-def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
-    """Offer to approve the rest below a risk, with the count first."""
+def draw(
+    workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int], policy: engine.Policy
+) -> None:  # fmt: skip
+    """Offer to approve the rest below a risk, with the count first; all of them unread after a question."""
     if not counts["pending"]:
         return
     with st.expander(tr("Approve the rest together"), icon=":material/done_all:", key=f"release.rest.{run.id}"):
         if barred(tr("Approving records"), engine.Right.APPROVE):
+            return
+        busy = running_job(workspace, kind="examine", run_id=run.id) is not None
+        if not (run.examined_at or busy) and policy.requirements.whole_output:  # examining it would end this policy
+            st.markdown(
+                trn(
+                    "Under “{policy}” nothing is measured: read the records, then approve what is left, {n} record.",
+                    "Under “{policy}” nothing is measured: read the records, then approve what is left, {n} records.",
+                    counts["pending"],
+                    policy=plain(policy.title),
+                )
+            )
+            _unread(workspace, run, counts["pending"])
             return
         st.markdown(tr("Look at the riskiest records first. Then approve what is left below a risk you accept."))
         lowest = workspace.runs.lowest_pending_risk(run.id)
@@ -35,7 +50,6 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
             if lowest > LOW:
                 said += " " + tr("None that is left is of low risk: decide on each by itself.")
             st.caption(said)
-        everything = counts["pending"]
         high = _asked(workspace, run.id, limit)
         if high:
             st.warning(
@@ -69,13 +83,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
                     on_click=_approve_rest,
                     args=(workspace, run.id, limit, (fitting, high)),
                 )
-            if not run.examined_at:
-                st.button(
-                    tr("Approve all {everything} unread", everything=number(everything)),
-                    key=f"release.rest.all.{run.id}",
-                    on_click=_approve_rest,
-                    args=(workspace, run.id, None),
-                )
+        if not run.examined_at:
+            _unread(workspace, run, counts["pending"])
         st.caption(
             tr(
                 "Records approved together count as decided. The audit log says that they were approved together "
@@ -83,9 +92,42 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
             )
             if run.examined_at
             else tr("No record has a risk yet: the examination that is at work gives each one.")
-            if running_job(workspace, kind="examine", run_id=run.id) is not None
+            if busy
             else tr("This run was not examined, so no record has a risk yet. Examine it on the Privacy page first.")
+            if not examined_run.closes(workspace, run)
+            else f"{tr('This run was not examined, so no record has a risk.')} {examined_run.closes(workspace, run)}"
         )
+
+
+def _unread(workspace: engine.Workspace, run: engine.RunSummary, left: int) -> None:
+    """Offer to approve all that is left of a run that nobody examined, and ask once, with their number."""
+    asked = st.session_state.get(ASKED) == (run.id, None)
+    if asked:
+        st.warning(
+            trn(
+                "**{n} record that nobody decided on is approved unread.** The audit log says that it was approved "
+                "with all that was left. Approve it all the same?",
+                "**{n} records that nobody decided on are approved unread.** The audit log says that they were "
+                "approved together. Approve them all the same?",
+                left,
+            ),
+            icon=":material/warning:",
+        )
+    with st.container(horizontal=True):
+        st.button(
+            tr("Approve all {everything} unread", everything=number(left)),
+            key=f"release.rest.all.{run.id}",
+            disabled=asked,
+            on_click=_approve_rest,
+            args=(workspace, run.id, None),
+        )
+        if asked:
+            st.button(
+                tr("Approve {n} unread all the same", n=number(left)),
+                key=f"release.rest.unread.{run.id}",
+                on_click=_approve_rest,
+                args=(workspace, run.id, None, (left, 0)),
+            )
 
 
 def begin(lowest: float | None) -> float:
@@ -102,7 +144,8 @@ def begin(lowest: float | None) -> float:
 def _asked(workspace: engine.Workspace, run_id: str, limit: float) -> int:
     """Return of how many records of high risk the question is that stands; 0 where none does."""
     if st.session_state.get(ASKED) != (run_id, limit):
-        st.session_state.pop(ASKED, None)
+        if st.session_state.get(ASKED) != (run_id, None):
+            st.session_state.pop(ASKED, None)
         return 0
     return _high(workspace, run_id, limit)
 
@@ -128,6 +171,9 @@ def _approve_rest(
         notice(
             tr("The run was examined after this was drawn. See the risks first: nothing was approved."), kind="problem"
         )
+        return
+    if limit is None and answered != (workspace.runs.approval_counts(run_id)["pending"], 0):
+        st.session_state[ASKED] = (run_id, None)
         return
     if high and limit is not None and answered != (workspace.runs.pending_below(run_id, limit), high):
         st.session_state[ASKED] = (run_id, limit)

@@ -159,7 +159,11 @@ def _under(run: engine.RunSummary) -> str:
 
 
 def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Draw the start of an examination, or the way to what was measured, or is."""
+    """Draw the start of an examination, or the way to what was measured, or is; first the way to what was released."""
+    if run.released_at and st.button("Open the release", type="secondary" if run.stale else "primary",
+                                     icon=":material/outbox:", key="run.released"):  # fmt: skip
+        choose_run(run.id)
+        go("release")
     if run.examined_at is not None:
         ready = "See what was measured"
     elif running_job(workspace, kind="examine", run_id=run.id) is not None:
@@ -171,7 +175,7 @@ def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if ready:
         if st.button(
             ready,
-            type="secondary" if run.stale else "primary",
+            type="secondary" if run.stale or run.released_at else "primary",
             icon=":material/arrow_forward:",
             icon_position="right",
             key="run.measured",
@@ -181,11 +185,13 @@ def _measure(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         return
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
     barred, whole = lacks(engine.Right.MANAGE), untouched(workspace, run) and not run.stale
+    leads = not (whole or run.stale or run.released_at)
     first = not any(one.examined_at for one in workspace.runs.all(run.corpus_id))
-    main: Literal["primary", "secondary"] = "secondary" if first or whole or run.stale else "primary"
-    side: Literal["primary", "secondary"] = "primary" if first and not whole and not run.stale else "secondary"
-    if whole and st.button("Approve and release it unexamined", type="primary", icon=":material/outbox:",
-                           key="run.unexamined", help=UNEXAMINED):  # fmt: skip
+    main: Literal["primary", "secondary"] = "primary" if leads and not first else "secondary"
+    side: Literal["primary", "secondary"] = "primary" if leads and first else "secondary"
+    offered = whole and not run.released_at
+    if offered and st.button("Approve and release it unexamined", type="primary", icon=":material/outbox:",
+                             key="run.unexamined", help=UNEXAMINED):  # fmt: skip
         choose_run(run.id)
         go("release")
     if st.button(f"Examine this run (about {seconds(full)})", type=main, icon=":material/query_stats:",
@@ -256,10 +262,9 @@ def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[st
 
 
 def times(run: engine.RunSummary) -> str:
-    """Return when a run started and ended, in a sentence."""
+    """Return when a run started and ended, in a sentence; whether one waits yet, the line of its job says."""
     if run.started is None:
-        waits = {"queued": "waiting for its turn", "running": "getting ready"}.get(run.state, "never started")
-        return f"Asked for {when(run.created)}, {waits}."
+        return f"Asked for {when(run.created)}{'' if run.state in ACTIVE else ', never started'}."
     if run.state in ACTIVE:
         return f"Started {when(run.started)}."
     began = "" if when(run.started) == when(run.created) else f", started {when(run.started)}"
@@ -299,9 +304,10 @@ def standing(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     """Return in one line what was measured of a finished run, to whom that lets it go, and what is undecided."""
     pending = workspace.runs.approval_counts(run.id).get("pending", 0)
     waits = f" · {number(pending)} undecided" if pending else ""
+    left = f"**Released** {when(run.released_at)} · " if run.released_at else ""
     found = leaks(workspace, run)
     if found is None:
-        return f"{examined_run.in_part(workspace, run) or 'Not examined yet'}{waits}"
+        return f"{left}{examined_run.in_part(workspace, run) or 'Not examined yet'}{waits}"
     policy = workspace.releases.audience(run.id).policy
     if policy is None:
         goes = "may not leave as measured"
@@ -309,7 +315,7 @@ def standing(workspace: engine.Workspace, run: engine.RunSummary) -> str:
         goes = "stays inside" if policy.id == INSIDE else f"measured within “{plain(policy.title)}”"
     many = count_of(found, "leak") if found else "no leak shown"
     old = " · the review changed since" if run.stale or run.examination_stale else ""
-    return f"**Examined**: {many}, {goes}{waits}{old}"
+    return f"{left}**Examined**: {many}, {goes}{waits}{old}"
 
 
 def literature(run: engine.RunSummary) -> str:

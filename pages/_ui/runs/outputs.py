@@ -87,7 +87,7 @@ def _boxes(run_id: str, outputs: Sequence[tuple[int, str, str]]) -> None:
     for begin in range(0, len(outputs), WIDE):
         for column, (at, label, text) in zip(st.columns(WIDE), outputs[begin : begin + WIDE], strict=False):
             with column, st.container(border=True, gap="small", height="stretch"):
-                st.text(f"{at:,}" + (f" · {label}" if label else ""))
+                st.text(f"{at:,}" + (f" · label: {label}" if label else ""))
                 _text(text, f"run.outputs.whole.{run_id}.{at}")
 
 
