@@ -21,7 +21,7 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
 TITLE = 44  # letters of a line of the upright title
-WHOLE = "against the whole training part"  # behind the name of what is also there at equal sizes
+WHOLE = "of all that was used"  # behind the name of what is also there at equal sizes
 COARSE = 0.05  # an axis of shares that is shorter has ticks of a tenth of a per cent
 # Where the words of a mark may stand, the usual place first, and the pixels they are held apart by: of a narrow screen,
 # where marks are closest.

@@ -51,11 +51,11 @@ def test_full(seeded, visit):
     table = pd.concat(frame.value for frame in app.dataframe)
     assert {"Run 1", "Run 2"} <= set(table.columns), "a run's name would be cut in a narrow window"
     column = "1 against 2"
-    copies = table[table["Finding"] == "Records with an eight-word copy (whole training part)"]
+    copies = table[table["Finding"] == "Records with an eight-word copy (of all used)"]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
     clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
     assert all(said.startswith(("▲ better", "▼ worse")) for frame in clear for said in frame[column])
-    assert {"Records with an eight-word copy (whole training part)"} <= set(
+    assert {"Records with an eight-word copy (of all used)"} <= set(
         clear[0]["Finding"]
     )  # what tells them apart comes first
     topics: dict[str, list[bool]] = {}
@@ -196,17 +196,17 @@ def test_stale_names_every_run_in_view_that_is_and_no_other(seeded, visit, add_r
 
 def test_a_share_of_the_whole_training_part_is_not_taken_for_one_at_equal_sizes(seeded, visit):
     """Both stand in one table; before, they had one name, and Privacy leads with the other."""
-    whole, equal = "Records with a private entity against the whole training part", "Records with a private entity"
+    whole, equal = "Records with a private entity of all that was used", "Records with a private entity"
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run],
                               "compare.context": True})  # fmt: skip
     table = pd.concat(frame.value for frame in app.dataframe)
-    short = whole.replace("against the whole training part", "(whole training part)")  # of what tells the runs apart
+    short = whole.replace("of all that was used", "(of all used)")  # of what tells the runs apart
     assert {whole, short} & set(table["Finding"])
     assert set(table.loc[table["Finding"] == equal, "Held against"]) == {
         "set aside (used by nobody)", "real records in place of synthetic ones",
     }  # fmt: skip
     of_training = table[table["Held against"] == "training part"]
-    plain = set(of_training.loc[~of_training["Finding"].str.contains("whole training part"), "Finding"])
+    plain = set(of_training.loc[~of_training["Finding"].str.contains("of all "), "Finding"])
     assert "Rare entities that leaked" in plain, "nothing at equal sizes stands beside it"
     app = visit("compare")
     box = app.selectbox(key="compare.board.privacy")
