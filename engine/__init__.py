@@ -186,6 +186,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
+    "COPIES": ("engine.examine.findings.levels", "COPIES"),
+    "rests_on_all": ("engine.examine.findings.levels", "rests_on_all"),
     "stands_out": ("engine.examine.findings.levels", "stands_out"),
     "too_wide": ("engine.examine.findings.levels", "too_wide"),
     "proof_taken": ("engine.release.wizard", "proof_taken"),
@@ -258,7 +260,7 @@ if TYPE_CHECKING:
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.embedders import embedder_sentence
     from engine.examine.findings.findings import Finding
-    from engine.examine.findings.levels import stands_out, too_wide
+    from engine.examine.findings.levels import COPIES, rests_on_all, stands_out, too_wide
     from engine.examine.findings.part import LISTED as LEAKS_LISTED
     from engine.examine.findings.sentence import Sentence
     from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, headline, tells_nothing, use_table

@@ -31,6 +31,7 @@ st.markdown(
 )
 corpus = current_corpus(workspace)
 view = pool_view.choose(workspace)
+pool_view.at_hand(workspace, view)
 if view == pool_view.PROMPTS:
     pool_pack.draw(workspace, corpus)
 elif view == pool_view.LEFT:

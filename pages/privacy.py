@@ -36,9 +36,8 @@ with pickers:
     runs = privacy_beside.choose(workspace, run)
 with loading.waiting(loading.BOX):
     sides = privacy_data.load(workspace, runs)
-privacy_verdict.draw(workspace, sides)
-
 st.session_state.setdefault("privacy.view", LEAKS)
+privacy_verdict.draw(workspace, sides, folded=st.session_state["privacy.view"] != LEAKS)  # a view begins above the fold
 view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
 if view == PROOF:
     privacy_chart.draw(workspace, sides)

@@ -26,8 +26,9 @@ utility_verdict.draw(workspace, run, every)
 
 view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:
-    utility_verdict.figure(every, run)
-    utility_measures.draw(findings, run)
+    with utility_verdict.measures(every):
+        utility_verdict.figure(every, run)
+        utility_measures.draw(findings, run)
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)
     utility_likeness.draw(workspace, run)

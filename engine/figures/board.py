@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from engine.examine.compare import EXCESS, REAL
 from engine.examine.findings.findings import CLOSER, Finding
+from engine.examine.findings.levels import COPIES
 from engine.examine.findings.sizes import TEXTS, at_one_number, sizes_apart
 from engine.examine.measures import MEASURES
 from engine.figures import palette
@@ -20,7 +21,7 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
 TITLE = 44  # letters of a line of the upright title
-WHOLE = "against the whole training part"  # behind the name of what is also there at equal sizes
+WHOLE = "of all that was used"  # behind the name of what is also there at equal sizes
 COARSE = 0.05  # an axis of shares that is shorter has ticks of a tenth of a per cent
 # Where the words of a mark may stand, the usual place first, and the pixels they are held apart by: of a narrow screen,
 # where marks are closest.
@@ -202,7 +203,7 @@ def board(
         None if not levels else sorted(levels)[len(levels) // 2],
     )  # fmt: skip
     plot = go.Figure()
-    _levels(plot, privacy, levels)
+    _levels(plot, privacy, levels, _real_copies(equal, privacy))
     for method in dict.fromkeys(runs[run].method for run in both):
         own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
         _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
@@ -343,8 +344,18 @@ def _marks(
         )  # fmt: skip
 
 
-def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
-    """Add what the axes are read by: chance for an excess, and what real text scores against real text."""
+def _real_copies(findings: Mapping[str, Sequence[Finding]], privacy: str) -> float | None:
+    """Return how often real records repeat what was used, the middle of all runs; None for no share of copies."""
+    found = [pick(rows, privacy, "baseline") for rows in findings.values()] if privacy in COPIES else []
+    shares = sorted(one.value for one in found if one is not None)
+    return shares[len(shares) // 2] if shares else None
+
+
+def _levels(plot: go.Figure, privacy: str, real: Sequence[float], copies: float | None = None) -> None:
+    """Add what the axes are read by: chance for an excess, what real records copy, and what real text scores."""
+    if copies is not None:
+        plot.add_hline(y=copies, line={"dash": "dot", "width": 1, "color": palette.GREY},
+                       annotation_position="bottom left", annotation_text="real records")  # fmt: skip
     if privacy.endswith("_excess"):
         plot.add_hline(y=0, line={"dash": "dot", "width": 1, "color": palette.GREY}, annotation_position="bottom left",
                        annotation_text="chance")  # fmt: skip

@@ -157,6 +157,7 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
 
 
 LEAST_SHOWN, MOST_SHOWN = 3, 5
+NOTHING_SPENT = "Reads no private text at all, so nothing is spent: what a budget buys is seen beside it."
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def recommended(answers: Answers, available: Collection[str]) -> tuple[Recommend
 def _besides(answers: Answers) -> list[tuple[str, str]]:
     """Return what else the policy of the recipients accepts, with reasons; none of it is better than what suits."""
     if answers.recipients == "public":
-        return [("public", "Reads no private text at all, so nothing is spent: what a budget buys is seen beside it.")]
+        return [("public", NOTHING_SPENT)]
     blocked = ("control-icl-blocked", "It writes new text in the manner of the records and refuses each identifier "
                "that was found; nothing is proven.")  # fmt: skip
     public = ("public", "Reads no private text at all: the yardstick for what the others take from the records.")
@@ -229,8 +230,12 @@ def _suited(answers: Answers) -> list[tuple[str, str]]:
         return [beside, rewrite] if answers.units >= ENOUGH_FOR_TUNING else [rewrite]
     last = rewrite
     if answers.recipients == "public":
-        last = ("public", f"With {n} to learn from, noise would hide what a guarantee may show, so any budget would "
-                "be spent for nothing. This method reads no private text at all.")  # fmt: skip
+        least = sizes.least_units(answers.epsilon)
+        last = ("public", NOTHING_SPENT) if answers.units >= least else (
+            "public", f"At this strength a method with a guarantee takes about {least:,} people, and {n} may be "
+            "learned from: nobody has measured one with so few, so a budget could be spent for nothing. This method "
+            "reads no private text at all."
+        )  # fmt: skip
     return [*_formal(answers), last]
 
 

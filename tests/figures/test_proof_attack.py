@@ -202,3 +202,24 @@ def test_a_curve_that_leaks_stands_high_above_chance_and_not_on_the_edge_of_a_lo
     (chance,) = (trace for trace in quiet.data if trace.name == "chance")
     assert list(chance.x) == list(chance.y)
     assert len(chance.x) > 100
+
+
+@pytest.mark.parametrize(("others", "rate"), [(2000, "1%"), (118, "10%"), (400, "1%")])
+def test_the_proof_speaks_of_a_rate_that_the_axis_shows_and_the_band_of_what_is_not_excluded(others, rate) -> None:
+    """Of 118 others nothing below 8.5% can be read, and a band above the proven line looked as if the proof failed."""
+    curve, attacks = frames(0.0, size=others)
+    claim = gaussian(0.2)
+    figure = proof_and_roc(curve, attacks, claim)
+    assert figure.takeaway.startswith(f"Proven: at {rate} false alarms no attack finds more than")
+    said = float(figure.takeaway.split("more than ")[1].split("%")[0])
+    bound = 100 * float(trade_off([float(rate[:-1]) / 100], claim.epsilons, claim.standard)[0])
+    assert bound <= said <= bound + 0.1
+    begin = 10 ** figure.plot.layout.xaxis.range[0]
+    assert begin <= float(rate[:-1]) / 100
+    names = [trace.name for trace in figure.plot.data]
+    assert "Attack 0: what so few cannot exclude (95%)" in names
+    assert "the proof does" in figure.caveat
+    assert "Attack 0: its 95% band" in [trace.name for trace in proof_and_roc(curve, attacks).plot.data]
+    broken = proof_and_roc(*frames(3.0, size=others), claim)
+    assert "passed what is proven" in broken.takeaway
+    assert "the proof does" not in broken.caveat

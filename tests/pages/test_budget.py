@@ -129,7 +129,7 @@ class TestPlan:
         text = words(plan("aug-pe"), "markdown")
         assert guarantee.assumptions
         assert text.count("- Relies on: ") == len(guarantee.assumptions)
-        assert text.count("- Broken by: ") == len(guarantee.voided_by)
+        assert text.count("- Breaks it: ") == len(guarantee.voided_by)
 
     def test_what_needs_the_worker_is_pending_and_nothing_starts(self, seeded, plan):
         app = plan("dpga")

@@ -21,6 +21,7 @@ from engine.store.database.schema import runs
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import leave as compare_leave
 from pages._ui.compare import overview as compare_overview
+from pages._ui.compare import rests as compare_rests
 from pages._ui.compare import table as compare_table
 from pages._ui.examined.table import fewer
 from tests.store.span_tables import add_span
@@ -50,11 +51,11 @@ def test_full(seeded, visit):
     table = pd.concat(frame.value for frame in app.dataframe)
     assert {"Run 1", "Run 2"} <= set(table.columns), "a run's name would be cut in a narrow window"
     column = "1 against 2"
-    copies = table[table["Finding"] == "Records with an eight-word copy (whole training part)"]
+    copies = table[table["Finding"] == "Records with an eight-word copy (of all used)"]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
     clear = [f.value for f in app.dataframe if str(f.key).startswith("compare.apart.")]
     assert all(said.startswith(("▲ better", "▼ worse")) for frame in clear for said in frame[column])
-    assert {"Records with an eight-word copy (whole training part)"} <= set(
+    assert {"Records with an eight-word copy (of all used)"} <= set(
         clear[0]["Finding"]
     )  # what tells them apart comes first
     topics: dict[str, list[bool]] = {}
@@ -195,17 +196,17 @@ def test_stale_names_every_run_in_view_that_is_and_no_other(seeded, visit, add_r
 
 def test_a_share_of_the_whole_training_part_is_not_taken_for_one_at_equal_sizes(seeded, visit):
     """Both stand in one table; before, they had one name, and Privacy leads with the other."""
-    whole, equal = "Records with a private entity against the whole training part", "Records with a private entity"
+    whole, equal = "Records with a private entity of all that was used", "Records with a private entity"
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run],
                               "compare.context": True})  # fmt: skip
     table = pd.concat(frame.value for frame in app.dataframe)
-    short = whole.replace("against the whole training part", "(whole training part)")  # of what tells the runs apart
+    short = whole.replace("of all that was used", "(of all used)")  # of what tells the runs apart
     assert {whole, short} & set(table["Finding"])
     assert set(table.loc[table["Finding"] == equal, "Held against"]) == {
         "set aside (used by nobody)", "real records in place of synthetic ones",
     }  # fmt: skip
     of_training = table[table["Held against"] == "training part"]
-    plain = set(of_training.loc[~of_training["Finding"].str.contains("whole training part"), "Finding"])
+    plain = set(of_training.loc[~of_training["Finding"].str.contains("of all "), "Finding"])
     assert "Rare entities that leaked" in plain, "nothing at equal sizes stands beside it"
     app = visit("compare")
     box = app.selectbox(key="compare.board.privacy")
@@ -286,12 +287,11 @@ def test_the_board_says_first_which_run_shows_the_fewest_leaks_and_suits_the_mos
     uses = {"r-1": [use("unknown", 60, 100)], "r-2": [use("cross"), use("unknown", 60, 900)]}
     kept = {"r-1": 124, "r-2": 124}
     assert compare_overview.fewest_leaks(names, judged, uses) == (
-        "Fewest leaks found: 2 · Two (none seen, 1 cannot be told), but it suits no use that could be judged."
+        "Fewest leaks found: 2 · Two (none seen, 1 cannot tell), but it suits no use that could be judged."
     )
     assert compare_overview.most_uses(names, uses, kept) == (
-        "Most uses: no run suits one that could be judged. Of 1 · One 60 texts beside real ones are too few, 100 are "
-        "needed: "
-        "a run of about 210 would do."  # as Utility says of that run: 124 texts, of which 60 could be held
+        "Most uses: no run suits one that could be judged. 1 · One has too few texts to judge (60 beside real ones; "
+        "100 are needed): plan about 210."  # as Utility says of that run: 124 texts, of which 60 could be held
     )
     judged["r-2"] = said("unknown", "unknown", "unknown")  # what was not measured is not a run without leaks
     uses["r-1"] = [use("tick"), use("warning")]
@@ -359,7 +359,11 @@ def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     assert "Picking a run" not in words(app, "caption").replace("picking", "Picking")  # no run here has a proof
     said = words(app, "markdown")
     assert ("None of these can leave the team yet" in said) is not ("Can leave the team, as measured:" in said)
-    assert app.selectbox(key="compare.board.privacy").value.endswith("_excess"), "as Privacy's box says it"
+    name = app.selectbox(key="compare.board.privacy").value
+    found = [seeded.open().examinations.findings(run) for run in (seeded.run, seeded.other)]
+    assert name == "verbatim_8gram", "as Privacy's box says it"
+    assert any(engine.rests_on_all(rows, name) for rows in found)
+    assert "At equal numbers, of as many records as are set aside: run " in words(app, "caption")
     assert app.button(key="compare.put").disabled  # nothing is ticked
 
 
@@ -605,3 +609,102 @@ def test_a_difference_on_the_board_stands_behind_the_two_shares_that_privacy_nam
     assert said(rows) == "21.7% against 8.3% by chance: 13.3 pp (−6.0 to 33.0 pp)"
     other = [*rows[:2], dataclasses.replace(excess, value=0.05)]  # of other values than these shares
     assert said(other).startswith("5.0 pp")
+
+
+def copied(all_used: float, equal: float, chance: float) -> list[Finding]:
+    """Return an eight-word copy's findings as an examination leaves them: whole part, set aside, real, difference."""
+
+    def at(name: str, reference: str, ends: tuple[float, float, float], **settings: float) -> Finding:
+        m = MEASURES[name]
+        return Finding(name, *ends, 60, reference, m.measure, m.direction, m.group, settings)  # type: ignore[arg-type]
+
+    return [
+        at("verbatim_8gram", "train", (all_used, max(0.0, all_used - 0.1), min(1.0, all_used + 0.06)),
+           equal_size_value=equal),
+        at("verbatim_8gram", "holdout", (chance, max(0.0, chance - 0.02), chance + 0.1)),
+        at("verbatim_8gram", "baseline", (0.085, 0.04, 0.17)),
+        at("verbatim_8gram_excess", "holdout", (equal - chance, -0.05, 0.4)),
+        at("next_word", "train", (0.2, 0.1, 0.3)),
+    ]  # fmt: skip
+
+
+def test_copied_text_has_on_the_board_the_number_that_the_verdict_rests_on():
+    """Before, Privacy said 100.0% where the board and its table said 36.7%, since those were at equal numbers."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from pages._ui.compare import board as compare_board
+
+        compare_board._ask(st.session_state["findings"])
+
+    def opens_with(findings: dict[str, list[Finding]]) -> str:
+        app = AppTest.from_function(page, default_timeout=30)
+        app.session_state["findings"] = findings
+        app.run()
+        assert not app.exception
+        return str(app.selectbox(key="compare.board.privacy").value)
+
+    leaking, none = copied(1.0, 22 / 60, 1 / 60), copied(0.0, 0.0, 0.0)
+    found = {"r-1": leaking, "r-2": none}
+    assert opens_with(found) == "verbatim_8gram"
+    assert opens_with({"r-1": none, "r-2": none}) == "verbatim_8gram_excess", "no verdict rests on all that was used"
+    run = SimpleNamespace(title="Replace", method="surrogate", kept=60)
+    drawn = SimpleNamespace(number=1, promise="nothing proven")
+
+    def cell(rows: list[Finding], name: str) -> str:
+        row = compare_overview._row(run, drawn, rows, None, {"privacy": name}, {})  # type: ignore[arg-type]
+        return str(row[MEASURES[name].title])
+
+    assert cell(leaking, "verbatim_8gram") == "100.0% (90.0% to 100.0%); real records 8.5%"
+    assert cell(leaking, "verbatim_8gram_excess").startswith(
+        "100.0% of all that was used; real records 8.5%. At equal numbers 36.7% against 1.7% by chance: 35.0 pp ("
+    )
+    assert cell(none, "verbatim_8gram_excess").startswith("0.0% against 0.0% by chance: ")
+    numbers = {"r-1": "1", "r-2": "2"}
+    assert compare_rests.sentence(numbers, found, "verbatim_8gram").endswith(
+        "as many records as are set aside: run 1 36.7% against 1.7% by chance, run 2 0.0% against 0.0% by chance."
+    )
+    assert compare_rests.sentence(numbers, found, "verbatim_8gram_excess").endswith(
+        "is at equal numbers. Privacy's verdict rests on all that was used: run 1 100.0%."
+    )
+    assert compare_rests.sentence(numbers, {"r-2": none}, "verbatim_8gram_excess") == ""
+    assert compare_rests.sentence(numbers, found, "pipp") == ""
+
+
+def test_the_board_draws_what_real_records_copy_beside_what_runs_copy():
+    from engine.figures.board import BoardRun, board
+
+    runs = {run: BoardRun(at, "Replace", "surrogate", "nothing proven") for at, run in enumerate(("r-1", "r-2"), 1)}
+    figure = board(runs, {"r-1": copied(1.0, 0.4, 0.0), "r-2": copied(0.0, 0.0, 0.0)}, "verbatim_8gram", "next_word")
+    assert [note.text for note in figure.plot.layout.annotations] == ["real records"]
+    assert figure.plot.layout.shapes[0].y0 == pytest.approx(0.085)
+
+
+def test_who_can_have_the_texts_stands_before_everything_else_on_the_board(seeded, visit):
+    said = [str(m.value) for m in visit("compare").markdown]
+    leave, fewest = (
+        next(i for i, one in enumerate(said) if words in one) for words in (" leave the team", "Fewest leaks")
+    )
+    assert leave < fewest
+
+
+def test_a_row_of_the_board_is_as_high_as_its_longest_number_where_digits_are_wide(monkeypatch):
+    """A cell of five lines was cut at 1,024 pixels: a line of digits holds fewer than one of letters."""
+    high = {}
+
+    def frame(data: pd.DataFrame, **options: object) -> dict[str, object]:
+        high["row"] = options["row_height"]
+        return {"selection": {"rows": []}}
+
+    monkeypatch.setattr(compare_overview.st, "dataframe", frame)
+    monkeypatch.setattr(compare_overview.st, "button", lambda *args, **kwargs: None)
+    rows = copied(0.383, 0.117, 0.067)
+    run = SimpleNamespace(id="r-1", title="Filter", method="filter", name="", kept=60)
+    drawn = SimpleNamespace(number=3, promise="nothing proven")
+    monkeypatch.setattr(compare_overview, "method_name", lambda run: "Filter")
+    monkeypatch.setattr(compare_overview.rests, "first", lambda rows, name: "")
+    compare_overview.draw(
+        {"r-1": run}, {"r-1": drawn}, {"r-1": rows}, {"privacy": "verbatim_8gram_excess"}, {}, {}, {}, {}
+    )  # type: ignore[arg-type]
+    assert high["row"] == 64 + 2 * 20, "five lines"

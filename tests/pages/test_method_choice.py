@@ -86,7 +86,9 @@ def test_a_card_says_of_people_what_the_verdict_on_its_run_says(seeded, visit, d
     for card in cards:
         verdict = drafted(workspace, seeded.corpus, card["id"])
         seen.add(verdict.level)
-        said = {"weak": ", weak signal here", "noise": ", mostly noise here"}.get(verdict.level, "")
+        said = {
+            "weak": ", weak signal here", "noise": ", mostly noise here", "pending": ", signal being computed",
+        }.get(verdict.level, "")  # fmt: skip
         assert card["badge"] == FACES[group_of(engine.get_method(card["id"]).spec)][0] + said, card["id"]
         takes = "" if verdict.units is None else f"Needs about {verdict.units:,} people; there are {here}."
         assert card["takes"] == takes

@@ -50,6 +50,9 @@ def test_an_empty_workspace_says_how_to_begin(empty, visit):
     app = visit("pool")
     assert app.session_state["pool.view"] == view.PROMPTS, "the first step, where nothing left and nothing came"
     assert "**No pool yet · step 1 of 4.** Write prompts from public words." in words(app, "markdown")
+    app.button(key="pool.at_hand.bring").click().run()  # whoever has public text needs no prompts
+    assert step(app).value == "3 · Bring it back"
+    assert "pool.at_hand.bring" not in {one.key for one in app.button}
     app = visit("pool", **CHOOSE)
     assert "No pool yet" in words(app)
     app.button(key="pool.none.prompts").click().run()

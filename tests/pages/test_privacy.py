@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from types import SimpleNamespace
 from typing import get_args
@@ -16,6 +17,7 @@ from engine.examine.findings.verdict import privacy_verdict
 from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
+from pages._ui.privacy import verdict as verdict_box
 from pages._ui.privacy.people import sentence as people_sentence
 from pages._ui.privacy.verdict import LEVELS, NONE_SEEN, answer, badge, listed, not_shown, why_not
 from tests.pages.small import drawn_table, verdict_lines
@@ -505,3 +507,52 @@ def test_the_headline_names_the_leaks():
     assert leaking(said) == " 2 leaks: details of people, membership."
     assert leaking(said[1:2]) == ""
     assert leaking([one("leak", "Guarantee: broken", "guarantee")]) == "", "the box calls that broken, not a leak"
+
+
+@pytest.mark.parametrize("view", ["Leaks", "Groups"])
+def test_only_the_leaks_have_the_box_open_above_them(seeded, visit, view):
+    """Before, the box filled the screen on every view; what is folded says how much of which kind stands behind it."""
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": view})
+    boxes = [box for box in app.expander if box.label.startswith("What was found: ")]
+    assert len(boxes) == (view != "Leaks")
+    assert app.container(key="privacy.head").markdown, "the answer is open on every view"
+    lines = verdict_lines(app.container(key="privacy.verdict"))
+    for box in boxes:
+        assert not box.proto.expanded
+        assert sum(map(int, re.findall(r"\[(\d+) ", box.label))) == len(lines)
+
+
+def test_a_folded_box_says_what_stands_in_it():
+    said = [Sentence("A: a", "leak", "a"), Sentence("B: b", "unsure", "b"), Sentence("C: c", "leak", "c"),
+            Sentence("Formal claim: c", "leak", "guarantee")]  # fmt: skip
+    told = verdict_box.behind([said])
+    assert told.startswith("What was found: :red[")
+    assert ":red[2 leaks]" in told
+    assert ":red[1 proof contradicted]" in told
+    assert ":orange[1 cannot tell]" in told
+
+
+def test_why_fewer_records_than_were_used_are_compared_is_said():
+    def found(reference: str, records: int | None) -> Finding:
+        settings = {} if records is None else {"reference_records": records}
+        return Finding("verbatim_8gram", 0.1, 0.0, 0.2, 60, reference, "share", "lower is safer", "privacy",
+                              settings)  # type: ignore[arg-type]  # fmt: skip
+
+    said = verdict_box.as_many([found("train", 402), found("holdout", 118)])
+    assert said.startswith("Of 402 records used, 118 are compared")
+    assert verdict_box.as_many([found("train", 118), found("holdout", 118)]) == ""
+    assert verdict_box.as_many([found("train", None), found("holdout", None)]) == ""
+
+
+@pytest.mark.parametrize(("alone", "said"), [(1, "One person's: 3 here, 1 in the line"), (3, ""), (None, "")])
+def test_two_counts_of_what_one_person_has_are_told_apart(alone, said):
+    table = pd.DataFrame(
+        [("PERSON", "direct", 877, 3, 3, "train"), ("DATE", "quasi", 1081, 81, 34, "train")],
+        columns=["label", "identifier_type", "entities", "leaked", "rare_leaked", "reference"],
+    )  # fmt: skip
+    settings = {} if alone is None else {"alone": alone, "alone_of": 741}
+    found = Finding("strict_elp_direct", 0.1, 0.0, 0.2, 741, "train", "share", "lower is safer", "privacy",
+                           settings)  # type: ignore[arg-type]  # fmt: skip
+    told = privacy_kinds.two_counts(privacy_kinds.kinds(table), [found])
+    assert told.startswith(said)
+    assert bool(told) is bool(said)

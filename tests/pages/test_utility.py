@@ -46,13 +46,10 @@ def test_a_run_that_is_too_short_says_how_long_one_would_do():
     more_texts = utility_verdict.more_texts
     few = Use("Sharing statistics", "unknown", "", "length_distance", 0.1, 33, 50, "texts")
     assert more_texts([few], 60) == (
-        "The run has 60 texts, of which 33 could be held against as many real ones: one use waits for more. About 120 "
-        "would do."
+        "The run has 60 texts, of which 33 could be held against as many real ones: one use needs about 120."
     )
     several = [few, replace(few, least=100), replace(few, least=2_300)]
-    assert more_texts(several, 60).endswith(
-        "3 uses wait for more. About 190 would do for 2 of them, about 4,190 for all."
-    )
+    assert more_texts(several, 60).endswith("3 uses need more, about 190 for 2 of them, about 4,190 for all.")
     assert more_texts(several, 60, 430).endswith("for all. This method can make 430 of these records.")
     assert more_texts(several, 60, 5_000) == more_texts(several, 60)
     assert utility_verdict.enough(several, 60) == 190, "one that takes far more does not speak for the others"
@@ -441,3 +438,25 @@ def test_measures_that_lie_apart_are_named_above_their_table():
     assert MEASURES["mauve"].title not in told
     assert len(said(names, marks)) == 3, "the heading counts what the line names"
     assert named(["mauve"], marks) == ""
+
+
+def test_as_many_texts_can_be_made_as_plan_offers(seeded):
+    """Utility said 93, one a person, where Plan offers 402, one a record."""
+    workspace = seeded.open()
+    run = workspace.runs.get(seeded.other)
+    spec = next(one for one in workspace.plan.methods() if one.id == run.method)
+    assert (spec.one_to_one, spec.kind) != (True, "dp")
+    most = utility_verdict._most(workspace, run)
+    assert most == (workspace.ledger.facts(seeded.corpus).records if spec.one_to_one else None)
+    assert {one.kind for one in workspace.plan.methods() if one.one_to_one}.isdisjoint({"dp"}), "Plan takes all records"
+
+
+def test_the_measures_are_folded_and_plan_leads_where_no_use_could_be_judged(seeded, visit, monkeypatch):
+    app = visit("utility", **{"_ui.run": seeded.run})
+    assert not [box for box in app.expander if box.label.startswith("The measures: ")]
+    wait = Use("Teaching", "unknown", "Rests on few.", "length_distance", 0.1, 28, 50, "texts")
+    monkeypatch.setattr(utility_verdict, "use_table", lambda findings: (wait, replace(wait, use="Searching")))
+    app = visit("utility", **{"_ui.run": seeded.run})
+    (box,) = [box for box in app.expander if box.label.startswith("The measures: ")]
+    assert not box.proto.expanded
+    assert app.button(key="utility.few.plan").proto.type == "primary"

@@ -242,3 +242,13 @@ def test_a_proof_that_nobody_examined_goes_outside_on_its_strength(recipients, u
 )
 def test_a_guarantee_is_taken_as_proof_alone_takes_it(kind, epsilon, taken):
     assert proof_taken(Guarantee(kind, "Said.", epsilon=epsilon, delta=1e-5)) is taken
+
+
+def test_too_few_for_a_proof_are_told_what_is_known_and_no_more():
+    """The sentence said that noise would hide everything, where the verdict on votes said how far these stand out."""
+    public = Answers(True, "public", True, False, 93)
+    (why,) = [one.why for one in recommended(public, FORMAL) if one.method == "public"]
+    assert "takes about 95 people, and 93 may be learned from: nobody has measured one with so few" in why
+    assert "noise would hide" not in why
+    whys = [one.why for one in recommended(Answers(False, "public", False, False, 1_000), FORMAL)]
+    assert not any("nobody has measured" in one for one in whys), "so many are enough"

@@ -241,7 +241,7 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     if _like_real(worst, findings):
         why = (
             f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. At {worst.size:,} {worst.counted} its "
-            "interval overlaps that of real text, so it could be as good as bad."
+            "interval overlaps that of real text, so it may be as good as real text, or useless."
         )
         return replace(row, mark="unknown", sentence=why, size=worst.size)
     if _open(worst, findings):

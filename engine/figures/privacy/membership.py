@@ -23,6 +23,8 @@ MOST = len(COLOURS)
 CHANCES = np.geomspace(FLOOR, 1.0, 200)  # enough for a curve where one axis is linear
 NEEDED = 10  # false alarms that must be possible before a rate is read
 CAVEAT = "A band is of 95% at all false-alarm rates at once."
+BAND = "{title}: its 95% band"
+NOT_EXCLUDED = "{title}: what so few cannot exclude (95%)"  # beside a proof, which may exclude more
 LEAKING = 0.1  # members found at 1% false alarms: ten times chance
 LINEAR = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%"}
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
@@ -48,25 +50,27 @@ def add_diagonal(plot: go.Figure) -> None:
 
 
 def add_roc(
-    plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, greyed: bool = False, edge: float = FLOOR
-) -> None:
+    plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, greyed: bool = False, edge: float = FLOOR,
+    band: str = BAND,
+) -> None:  # fmt: skip
     """Draw one attack's curve, the first one's with its band; the place in the list decides colour and dash.
 
     A greyed attack is grey, and has no band: what it reaches may be no leak. Below the false-alarm rate `edge` there
     are too few non-members to read anything: a curve there may lie above a proof by chance, so nothing is drawn.
+    `band` is what the band is called, with the place of the title.
     """
     colour, dash = palette.GREY if greyed else COLOURS[number % MOST], DASHES[number % MOST]
     title = f"{title} (greyed)" if greyed else title
     read = points[points["fpr"] >= edge] if edge > FLOOR else points
-    band = read[(read["tpr_low"] > 0) | (read["tpr_high"] < 1)]  # where it says anything
+    shaded = read[(read["tpr_low"] > 0) | (read["tpr_high"] < 1)]  # where it says anything
     x = np.maximum(read["fpr"].to_numpy(float), FLOOR)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     clear = f"rgba({red},{green},{blue},0.16)"
     for name, fill in () if greyed or number else (("tpr_high", None), ("tpr_low", "tonexty")):
         plot.add_scatter(
-            x=np.maximum(band["fpr"].to_numpy(float), FLOOR), y=np.maximum(band[name].to_numpy(float), FLOOR / 10),
-            mode="lines", fill=fill, fillcolor=clear, name=f"{title}: its 95% band",
-            line={"width": 0, "color": clear, "shape": "hv"}, showlegend=fill is not None and len(band) > 0,
+            x=np.maximum(shaded["fpr"].to_numpy(float), FLOOR), y=np.maximum(shaded[name].to_numpy(float), FLOOR / 10),
+            mode="lines", fill=fill, fillcolor=clear, name=band.format(title=title),
+            line={"width": 0, "color": clear, "shape": "hv"}, showlegend=fill is not None and len(shaded) > 0,
             hoverinfo="skip",
         )  # fmt: skip
     plot.add_scatter(
@@ -120,6 +124,13 @@ def roc_axes(plot: go.Figure, height: int, curves: Sequence[pd.DataFrame], edge:
 def begins_at(edge: float) -> float:
     """Return the false-alarm rate at which an axis begins whose rates below `edge` cannot be read."""
     return max(FLOOR, min(edge, 1.0) / SHADED)
+
+
+def readable_rate(edge: float) -> float:
+    """Return the rate of false alarms to speak of: 1%, or the first readable mark of an axis that begins above it."""
+    if begins_at(edge) <= 0.01:
+        return 0.01
+    return next((rate for rate in FINE if edge <= rate < 1.0), 0.5)
 
 
 def _found_at(points: pd.DataFrame, rate: float) -> float:

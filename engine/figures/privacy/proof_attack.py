@@ -28,14 +28,17 @@ from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.privacy.lbf import KINDS, Drawn, epsilon_delta
 from engine.figures.privacy.membership import (
+    BAND,
     CAVEAT,
     FLOOR,
+    NOT_EXCLUDED,
     add_diagonal,
     add_roc,
     drawable,
     finds_all,
     only_greyed,
     readable_from,
+    readable_rate,
     roc_axes,
     too_few,
     undrawn,
@@ -45,6 +48,10 @@ GRID = 120
 SMALL = 1e-3  # where axes of ε begin
 ADJACENCY = {"zero-out": "there or left out", "replace-one": "one text or another in its place"}
 LEVEL = 0.95
+BEYOND = (
+    " Where the band lies above the proven line, a sample as small as this cannot exclude so much; the proof does, and "
+    "no attack was seen to pass it."
+)
 
 
 @dataclass(frozen=True)
@@ -165,14 +172,28 @@ def proof_and_roc(
     greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
     edge = readable_from(attacks)
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed, edge=edge)
+        add_roc(
+            plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed, edge=edge,
+            band=BAND if claim is None else NOT_EXCLUDED,
+        )  # fmt: skip
     roc_axes(plot, 420, [roc[roc["attack"] == name] for name in names], edge)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
+    above = bool(names) and names[0] not in greyed and _above(roc[roc["attack"] == names[0]], claim, edge)
+    above = above and not violations(roc, attacks, claim)
     takeaway += finds_all(roc, names, titles, edge) + undrawn(wanted, names, titles)
     if names and set(names) <= greyed:
         takeaway += f" {only_greyed(names, attacks)}"
-    return Figure(plot, takeaway, _caveat(claim), f"ROC curves. {takeaway}")
+    return Figure(plot, takeaway, _caveat(claim) + BEYOND * above, f"ROC curves. {takeaway}")
+
+
+def _above(points: pd.DataFrame, claim: Claim | None, edge: float) -> bool:
+    """Return whether an attack's band, where it is drawn, goes beyond what is proven."""
+    if claim is None or not len(claim.epsilons):
+        return False
+    drawn = points[points["fpr"] >= edge] if edge > FLOOR else points
+    bound = trade_off(drawn["fpr"].to_numpy(float), claim.epsilons, claim.standard)
+    return bool((drawn["tpr_high"].to_numpy(float) > bound + 1e-12).any())
 
 
 def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: Sequence[str]) -> str:
@@ -183,7 +204,8 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     elif best is not None:
         hidden = " (not drawn)" if drawn and best.title not in drawn else ""
         reached = (
-            f" The clearest, “{best.title}”{hidden}, has an area under its curve of {best.auc:.3f}; chance is 0.5."
+            f" The clearest, “{best.title}”{hidden}, is right in {100 * best.auc:.1f}% of pairs of one used and one "
+            "that was not; chance is 50%."
         )
     if claim is None:
         return f"Nothing is proven about this run, so only attacks speak: chance is the dotted line.{reached}"
@@ -196,9 +218,15 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     if claim.epsilon == 0 and claim.delta == 0:
         said = "Proven: no private record went in (ε = 0), so every attack must stay at chance, the dotted line."
         return f"{said}{reached}" if drawn else f"{said} No attack was measured."
-    bound = float(trade_off([0.01], claim.epsilons, claim.standard)[0])
-    said = f"Proven: at 1% false alarms no attack finds more than {100 * bound:.1f}% of the members."
+    rate = readable_rate(readable_from(attacks))
+    bound = float(trade_off([rate], claim.epsilons, claim.standard)[0])
+    said = f"Proven: at {rate:.0%} false alarms no attack finds more than {_upward(bound)}% of the members."
     return f"{said}{reached}" if drawn else f"{said} No attack was measured."
+
+
+def _upward(share: float) -> str:
+    """Return a bound in per cent, never below it."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:.1f}"
 
 
 def _caveat(claim: Claim | None) -> str:

@@ -9,6 +9,8 @@ import streamlit as st
 
 import engine
 from engine import Finding
+from pages._ui.compare import rests
+from pages._ui.compare.table import short
 from pages._ui.texts import plain
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def draw(
     for column, title, first in zip(st.columns(2), titles, drawn_first, strict=True):  # both begin at one height
         column.plotly_chart(first.plot, key=f"compare.beside.{title}", alt=first.alt, config={"displayModeBar": False})
     without = [said for known in (PRIVACY, UTILITY) if (said := lacking(called, known))]
-    for caveat in dict.fromkeys([*without, *(first.caveat for first in drawn_first)]):
+    numbers = {run: short(name) for run, name in names.items()}
+    two = [said for name in shared(called, PRIVACY) if (said := rests.sentence(numbers, findings, name))]
+    for caveat in dict.fromkeys([*two, *without, *(first.caveat for first in drawn_first)]):
         st.caption(plain(caveat))
     st.subheader("Any figure, on equal axes", anchor=False)
     which = st.selectbox(

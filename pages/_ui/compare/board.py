@@ -11,7 +11,7 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, Finding, stands_out, too_wide
-from pages._ui.compare import choice, leave, overview
+from pages._ui.compare import choice, leave, overview, rests
 from pages._ui.current import choose_run
 from pages._ui.navigation import go
 from pages._ui.texts import GUARANTEES, count_of, method_name, number, plain, run_title, when
@@ -26,7 +26,7 @@ AGAINST = ("none", "train", "holdout")
 # What the board opens with: the first one that enough runs have, and that tells something of each of them. Of use,
 # these stand only where no headline measure tells two runs apart.
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess")
-OF_ALL = "verbatim_8gram"  # of the whole training part: no figure of Privacy's box, so only where no other is there
+OF_ALL = "verbatim_8gram"  # of all that was used: first where a verdict of Privacy rests on it, or no other is there
 UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
     "Only for the policy “Proof alone”: picking a run by these numbers is a choice that private records took part in, "
@@ -41,13 +41,20 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     from engine.figures.board import board, compared
 
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in runs}
+    answers = st.container()
     chosen = _ask(findings)
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     names = called_by(runs, numbers)
-    leaks = overview.draw_leaks(names, runs, findings, attacks)
+    with answers:
+        first = st.container()
+        leaks = overview.draw_leaks(names, runs, findings, attacks)
+    if readers := overview.asked(workspace, runs):
+        old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
+        with first:
+            leave.draw(names, readers, old, leaks, _out_of_the_team(workspace))
     labelled = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
     figure = board(labelled, findings, chosen["privacy"], chosen["utility"])
     event = st.plotly_chart(
@@ -57,13 +64,12 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     st.caption(
         plain(f"{figure.takeaway} {figure.caveat} One privacy and one utility number never tell the whole story.")
     )
+    if two := rests.sentence({run: f"{one.number}" for run, one in numbers.items()}, findings, chosen["privacy"]):
+        st.caption(plain(two))
     left_out = len(runs) - sum(len(trace.customdata) for trace in figure.plot.data if trace.customdata is not None)
     if left_out:
         st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "
                    "not drawn; the table below holds all.")  # fmt: skip
-    if readers := overview.asked(workspace, runs):
-        old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
-        leave.draw(names, readers, old, leaks, _out_of_the_team(workspace))
     picked = picked_run(event)
     if picked is not None and picked in runs:
         _card(runs[picked], numbers[picked])
@@ -139,7 +145,7 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     row = st.grid(2, min_column_width=WHOLE)
     for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
         known = [name for name in preferred if name in choices[group]]
-        if group == "privacy" and not known and OF_ALL in choices[group]:
+        if group == "privacy" and OF_ALL in choices[group] and (not known or rests.resting(findings, OF_ALL)):
             known = [OF_ALL]
         told = [name for name in known if _told(findings, name)]
         first = max(told or known, key=partial(_leaking, findings), default=choices[group][0])

@@ -10,6 +10,7 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, Finding, Sentence, Use, headline, privacy_verdict, show_measure, use_table
+from pages._ui.compare import rests
 from pages._ui.compare.table import cell
 from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST = 4
 NUMBER = 105  # pixels of a number with its interval
+DIGITS = 14  # pixels by which a line of digits is longer than one of as many letters
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
 FEW = "too few to tell"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
@@ -63,7 +65,7 @@ def draw(
             for one, row in zip(order, rows, strict=True)
         ]
     frame = pd.DataFrame(rows)
-    numbers = {MEASURES[name].title: NUMBER for name in chosen.values()}
+    numbers = {MEASURES[name].title: NUMBER - DIGITS for name in chosen.values()}
     event = st.dataframe(
         frame, hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", row_height=wrapped.whole(frame, {"Uses": 82, "Leaks": 82, "Method": 95, **numbers}),
@@ -131,7 +133,7 @@ def _row(
         )
         said = "not measured" if found is None else cell(name, found.value, *ends)
         if found is not None:
-            said = f"{_two_shares(findings, found)}{said}"
+            said = f"{rests.first(findings, name)}{_two_shares(findings, found)}{said}{rests.beside(findings, name)}"
         texts = None if found is None else found.settings.get("texts_a_side")
         if equal is None and name in cut and texts:  # not on the board, so of all its texts
             said += f", of {int(texts):,} texts"
@@ -224,9 +226,10 @@ def fewest_leaks(
     found = [count_of(n, word) for n, word in zip(least, ("leak", "slight leak"), strict=True) if n] or ["none seen"]
     if len(best) == len(names) > 1:
         return f"Fewest leaks found: as many in every run ({', '.join(found)})."
-    unsure = max(count(run, "unsure") for run in best)
-    if unsure:
-        found.append(f"{unsure} cannot be told" if len(best) == 1 else f"up to {unsure} cannot be told")
+    for nothing, word in ((False, LEVELS["unsure"][1]), (True, FEW)):
+        most = max(sum(one.level == "unsure" and one.nothing is nothing for one in judged[run]) for run in best)
+        if most:
+            found.append(f"{most} {word}" if len(best) == 1 else f"up to {most} {word}")
     said = f"Fewest leaks found: {listed([names[run] for run in best])} ({', '.join(found)})"
     marks = {use.mark for run in best for use in uses_of[run]}
     if not marks & {"tick", "warning"}:
@@ -255,8 +258,8 @@ def most_uses(names: Mapping[str, str], uses_of: Mapping[str, Sequence[Use]], ke
     if not short:
         return "Most uses: not yet known; Utility says why."
     _, run, near = min(short, key=lambda one: one[0])
-    few = f"Of {names[run]} {near.size or 0:,} texts beside real ones are too few, {near.least:,} are needed"
-    more = f"a run of about {enough(waiting[run], kept[run]):,} would do"
+    few = f"{names[run]} has too few texts to judge ({near.size or 0:,} beside real ones; {near.least:,} are needed)"
+    more = f"plan about {enough(waiting[run], kept[run]):,}"
     judged = any(use.mark == "cross" for uses in uses_of.values() for use in uses)
     said = "no run suits one that could be judged" if judged else "not yet known"
     return f"Most uses: {said}. {few}: {more}."

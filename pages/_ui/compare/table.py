@@ -22,7 +22,7 @@ CLEAR = ("better", "worse")
 EXCESS = "_excess"
 HARM = ("copies", "values", "people", "members")  # topics of privacy, what harms most first
 # Of a finding's name, in the table of a line a row; below it the row is told in full.
-SHORTER = {"against the whole training part": "(whole training part)", "recognised at 1%": "at 1%"}
+SHORTER = {"of all that was used": "(of all used)", "recognised at 1%": "at 1%"}
 SEEN = 13  # rows that are seen at once of those that tell runs apart
 FINDING, NARROW = 410, 265  # pixels of a finding's name: whole in one line, and where four runs stand beside it
 

@@ -27,12 +27,14 @@ from pages._ui.plan.words import FACES, GROUPS, NEEDS, card_of, group_of
 from pages._ui.texts import GUARANTEES, number, plain
 
 CHOICE = "plan.method"
+BESIDE = f"{CHOICE}.beside"  # of a corpus: what was last chosen beside what is recommended
 ALL = "plan.all"
 PLANNED, MOST = "plan.cards.planned", 400  # where a session keeps what standard runs come to, and how many
 WEAK: dict[str, str] = {  # level of a verdict -> what the badge says after the promise
     "weak": mark("{promise}, weak signal here"),
     "noise": mark("{promise}, mostly noise here"),
 }
+COMPUTED = mark("{promise}, signal being computed")
 STAYS = mark("First choice, stays inside")  # where its text cannot go to the readers
 LEAST_WEAK, NEAREST = mark("Least weak here"), mark("First choice here")  # a first method whose signal is weak
 SIGNAL: dict[str, str] = {  # level of a verdict on a proven method's run -> its line, where nothing is in the way
@@ -149,12 +151,17 @@ def choose(
     return methods[chosen]
 
 
+def forget(corpus_id: str) -> None:
+    """Forget what was chosen beside what is recommended: it was chosen for other answers."""
+    st.session_state.pop(f"{BESIDE}.{corpus_id}", None)
+
+
 def _beside(corpus_id: str, chosen: str, recommended: Collection[str]) -> str:
     """Return the method that was last chosen beside what is recommended; empty where none was.
 
     It stays when another is chosen: else every card would move under the pointer.
     """
-    key = f"{CHOICE}.beside.{corpus_id}"
+    key = f"{BESIDE}.{corpus_id}"
     if chosen not in recommended:
         st.session_state[key] = chosen
     last = str(st.session_state.get(key, ""))
@@ -270,11 +277,13 @@ def face_of(
         said = tr("{promise}, too few people here", promise=promise)
     elif found is not None and found.verdict.level in WEAK:
         said = tr(WEAK[found.verdict.level], promise=promise)
+    elif spec.kind == "dp" and found is not None and found.verdict.level == "pending":
+        said = tr(COMPUTED, promise=promise)
     return {
         "id": spec.id,
         "name": words.name,
         "badge": said,
-        "tone": tone if said == promise else "few",
+        "tone": tone if said in (promise, tr(COMPUTED, promise=promise)) else "few",
         "best": title,
         "weak": found is not None and found.verdict.level in WEAK,
         "does": words.does,

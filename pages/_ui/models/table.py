@@ -19,7 +19,7 @@ from pages._ui.models import language as models_language
 from pages._ui.models import suggested as models_suggested
 from pages._ui.models.chosen import CHOICE, choose, plan_with
 from pages._ui.parts.pager import digest
-from pages._ui.texts import count_of, number
+from pages._ui.texts import count_of, number, seconds
 
 TIME = "time"  # headed by the number of texts
 ROW, HEAD, MOST = 35, 36, 11  # pixels of a row and of the headings; rows that are seen at once
@@ -54,7 +54,10 @@ def draw(
     here = workspace.models.all()
     sources = {info.source.partition("@")[0] for info in here}
     offers = {one.offer.hub: one for one in found.models if one.offer.hub not in sources}
-    rows = [*(_of_here(workspace, info) for info in here), *(_offered(one, texts) for one in offers.values())]
+    rows = [
+        *(_of_here(workspace, info, _time_here(workspace, corpus, info.id, texts)) for info in here),
+        *(_offered(one, texts) for one in offers.values()),
+    ]
     ids = [row.id for row in rows]
     chosen = str(st.session_state.get(CHOICE) or BUILTIN)
     chosen = chosen if chosen in ids else ids[0]
@@ -120,7 +123,18 @@ HELP = {
 }
 
 
-def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
+def _time_here(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, model_id: str, texts: int) -> str:
+    """Return how long the built-in model writes so many texts, as Plan reckons it; a dash where that is not known."""
+    if corpus is None or model_id != BUILTIN:
+        return "–"
+    try:
+        plan = workspace.plan.draft(corpus.id, "public", count=texts).plan
+    except engine.UserError:
+        return "–"
+    return seconds(max(1.0, plan.seconds))
+
+
+def _of_here(workspace: engine.Workspace, info: engine.ModelInfo, time: str = "–") -> Row:
     """Return the line of a model that was added or came with the program."""
     name = "Built-in, for trying out" if info.id == BUILTIN else info.id.partition(":")[2] or info.id
     test = workspace.models.last_test(info.id)
@@ -138,7 +152,7 @@ def _of_here(workspace: engine.Workspace, info: engine.ModelInfo) -> Row:
     languages = LANGUAGE_NAMES["en"] if info.id == BUILTIN else "–"
     return Row(
         info.id,
-        (name, _use(info), f"{place}, {state}", memory, "–", languages, info.licence or "–"),
+        (name, _use(info), f"{place}, {state}", memory, time, languages, info.licence or "–"),
     )
 
 

@@ -65,7 +65,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     dock.draw(
         draft, settled, reviews, tries_out=tries_out, measured=lasting.last_words(measured), asks=asks, fit=fit,
         pace=lasting.pace(workspace, measured), refuses=wizard.refuses(found.policy, spec.kind),
-        reach=None if found.ways is None else found.ways.reach(draft.guarantee),
+        reach=None if found.ways is None else found.ways.reach(draft.guarantee), aside=corpus.holdout_units,
     )  # fmt: skip
 
 

@@ -52,13 +52,15 @@ def draw(
     fit: Callable[[], None] | None = None,
     refuses: str = "",
     reach: engine.Reach | None = None,
+    aside: int = 0,
 ) -> None:
     """Draw the verdict, what a release would end, what the run costs, and Start; ask before it takes most of a budget.
 
     settled: starts the run and returns its id. tries_out: the texts are written by the built-in model, which no signal
     makes a good writer. measured: what the last such run took, in words; `pace` what follows from it. asks: the
     ledger has a question open. fit: sets the run's ε to what is left of the budget, where that is in the way. refuses:
-    why the readers' policy takes no such run. reach: what the run could be released under.
+    why the readers' policy takes no such run. reach: what the run could be released under; aside: how many are set
+    aside.
     """
     with st.container(key="plan-dock", gap="small"):
         _STYLE(key="plan-dock-style")
@@ -71,7 +73,7 @@ def draw(
                     st.markdown(f":orange[:material/block: {refuses}]")
                 elif said := consequence(draft):
                     st.markdown(f":orange[:material/all_inclusive: {plain(said)}]")
-                if reach is not None and not draft.blockers and (policies := leaving.said(reach)):
+                if reach is not None and not draft.blockers and (policies := leaving.said(reach, aside)):
                     st.markdown(f":material/gavel: {policies}")
                 st.caption(cost(draft, tries_out=tries_out, measured=measured, pace=pace))
             if asks and st.button(tr("Go to the ledger"), key="plan.ledger", icon=":material/account_balance_wallet:"):

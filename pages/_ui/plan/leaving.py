@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import engine
 from pages._ui.language import mark, tr
-from pages._ui.texts import plain
+from pages._ui.texts import interval, number, plain
 
 INSIDE = "exploratory"
-HARDLY = mark("Hardly {policies}: few are set aside.")
+HARDLY = mark("Not likely to be met: {policies} (only {aside} set aside, {least} are needed).")
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,11 @@ def stays(reach: engine.Reach) -> bool:
     return reach.ids() == (INSIDE,)
 
 
-def said(reach: engine.Reach) -> str:
-    """Return what a run could be released under, before anything is measured; empty where there is no policy."""
+def said(reach: engine.Reach, aside: int) -> str:
+    """Return what a run could be released under, before anything is measured; empty where there is no policy.
+
+    aside: people or records set aside.
+    """
     if not reach.open:
         return ""
     policies = _listed(reach.open)
@@ -55,7 +58,9 @@ def said(reach: engine.Reach) -> str:
     )
     if not reach.hardly:
         return line
-    return f"{line} {tr(HARDLY, policies=_listed(reach.hardly))}"
+    needed = sorted({least for policy in reach.hardly if (least := engine.least_aside(policy)) is not None})
+    least = number(needed[0]) if len(needed) == 1 else interval(needed[0], needed[-1], 0)
+    return f"{line} {tr(HARDLY, policies=_listed(reach.hardly), aside=number(aside), least=least)}"
 
 
 def _listed(policies: Iterable[engine.Policy]) -> str:

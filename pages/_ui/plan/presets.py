@@ -46,7 +46,8 @@ def draw(
     st.session_state[own] = standing(method, facts, asked, count)
 
     took = {name: _time(workspace, corpus.id, method.id, name, pace, code()) for name in found}
-    titles = {name: f"{tr(found[name].title)} · {took[name]}" for name in found}
+    alike = len(found) > 1 and len(set(took.values())) == 1
+    titles = {name: tr(found[name].title) if alike else f"{tr(found[name].title)} · {took[name]}" for name in found}
 
     def chosen() -> None:
         preset = found.get(st.session_state[own])
@@ -62,7 +63,8 @@ def draw(
         format_func=titles.__getitem__,
     )  # fmt: skip
     now = found.get(st.session_state[own])
-    st.caption(f"{sentence(tr(now.says))}." if now else tr("Settings of your own."))
+    says = f"{sentence(tr(now.says))}." if now else tr("Settings of your own.")
+    st.caption(f"{says} {tr('Each takes {time}.', time=next(iter(took.values())))}" if alike else says)
 
 
 def standing(

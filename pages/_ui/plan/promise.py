@@ -140,7 +140,7 @@ def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engin
     if guarantee.assumptions or guarantee.voided_by:
         st.markdown(tr("**What it relies on, and what breaks it**"))
         st.markdown("\n".join(f"- {tr('Relies on: {line}', line=plain(line))}" for line in guarantee.assumptions))
-        st.markdown("\n".join(f"- {tr('Broken by: {line}', line=plain(line))}" for line in guarantee.voided_by))
+        st.markdown("\n".join(f"- {tr('Breaks it: {line}', line=plain(line))}" for line in guarantee.voided_by))
 
 
 def _pending(

@@ -43,6 +43,9 @@ RECIPIENTS: dict[Recipients, str] = {
     "public": mark("Anyone"),
 }
 NOBODY, UNSAID = "", mark("No readers named yet")  # what is proposed is careful; no policy follows from it
+FIRST = mark(
+    "**Name the readers first:** the policy, the methods below and what has to be measured follow from who they are."
+)
 CAREFUL = mark("Methods are proposed as carefully as for researchers.")
 BESIDE = {
     False: mark("No, they read the new text alone"),
@@ -130,11 +133,11 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
             unseen = policies.get(policy_for(answers.recipients, proven=True)) if proven else None
             other = None if unseen is None or unseen.id == proposal.policy else unseen
             _reasons(workspace, corpus, facts, found, specs, policies[proposal.policy], other, named is not None)
-    if few := few_aside(policies[found.proposal.policy], corpus, said=named is not None):
-        st.markdown(f":orange[:material/warning: {few}]")
     if named is None:
-        inside = release_policy.nobody_named(policies[POLICY_OF["team"]])
-        st.caption(inside if few else f"{inside} {tr(CAREFUL)}")  # the line above speaks of researchers then
+        st.markdown(f":material/group: {tr(FIRST)}")
+        st.caption(f"{release_policy.nobody_named(policies[POLICY_OF['team']])} {tr(CAREFUL)}")
+    elif few := few_aside(policies[found.proposal.policy], corpus):
+        st.markdown(f":orange[:material/warning: {few}]")
     return found
 
 
@@ -148,19 +151,12 @@ def refuses(policy: engine.Policy | None, kind: str) -> str:
     )
 
 
-def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary, *, said: bool = True) -> str:
-    """Return what can be done where too few are set aside for the policy of the readers; empty where enough are.
-
-    said: whether a person said who the readers are.
-    """
+def few_aside(policy: engine.Policy, corpus: engine.CorpusSummary) -> str:
+    """Return what can be done where too few are set aside for the policy of the readers; empty where enough are."""
     least = least_aside(policy)
     if least is None or corpus.holdout_units >= least:
         return ""
-    holds = (
-        tr("For these readers “{policy}” holds.", policy=plain(policy.title))
-        if said
-        else tr("For researchers “{policy}” would hold.", policy=plain(policy.title))
-    )
+    holds = tr("For these readers “{policy}” holds.", policy=plain(policy.title))
     if not can_be_set_aside(least, corpus.units):
         cure = tr(
             "Of {all}, too few can be set aside for measuring to meet its limits: a run with a proof that nobody "
@@ -225,6 +221,7 @@ def _follow(
 ) -> None:
     """Keep the answers, and choose what they propose where the chosen method is not among what suits them."""
     answers = answered(workspace, corpus, facts, said, len(workspace.pools.all()))
+    method_cards.forget(corpus.id)
     suited = recommended(answers, available)
     if suited and st.session_state.get(method_cards.CHOICE) not in [one.method for one in suited]:
         st.session_state[method_cards.CHOICE] = method_cards.best(method_cards.Drafts(workspace, corpus, facts), suited)

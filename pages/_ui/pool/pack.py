@@ -56,12 +56,13 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
     )
     st.dataframe(
         pd.DataFrame(
-            [(one.what, one.content, one.why) for one in draft.listed], columns=["What", "Content", "Why it may"]
+            [(one.what, one.content, one.why) for one in draft.listed],
+            columns=["What", "Content", "Why this may leave"],
         ),
         hide_index=True, key=f"{KEY}.listed", alt="Everything that leaves with the prompts",
         column_config={
             name: st.column_config.TextColumn(width=width)
-            for name, width in (("What", 140), ("Content", 260), ("Why it may", 280))
+            for name, width in (("What", 140), ("Content", 260), ("Why this may leave", 280))
         },
     )  # fmt: skip
     mark = zlib.crc32("\x1f".join(one.prompt for one in draft.prompts).encode())
@@ -100,7 +101,7 @@ def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
     )  # fmt: skip
     if corpus is not None and said is None and chosen == "generic":
         st.warning(
-            f"These prompts are of no kind, so the answers will hardly read like {plain(corpus.name)}. Nobody has "
+            f"No kind of text is chosen, so the answers will hardly read like {plain(corpus.name)}. Nobody has "
             f"declared what kind of text {plain(corpus.name)} is. Choose its kind if that may be known: it leaves with "
             "the prompts.",
             icon=":material/warning:",

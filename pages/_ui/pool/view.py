@@ -51,6 +51,15 @@ def choose(workspace: engine.Workspace) -> str:
     return chosen
 
 
+def at_hand(workspace: engine.Workspace, shown: str) -> None:
+    """Draw the way past the first steps, for whoever has public text and needs no prompts; where no pool is here."""
+    if shown != PROMPTS or workspace.pools.all():
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="pool.at_hand"):
+        st.markdown("Public text of the same kind is at hand? Then nothing has to leave.", width="content")
+        _way("Bring it in (step 3)", POOLS, icon=":material/download:", key="pool.at_hand.bring", primary=False)
+
+
 def nothing(title: str, sentence: str, ways: Sequence[tuple[str, str, str, str]], *, key: str) -> None:
     """Say in a box that there is nothing yet, with the ways on, the first of them as the next step.
 

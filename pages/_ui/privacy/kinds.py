@@ -1,7 +1,8 @@
-"""Which kinds of identifiers leak: one row a type, training part beside holdout."""
+"""Which kinds of identifiers leak: one row a type, the records used beside those set aside."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,15 @@ import streamlit as st
 import engine
 from pages._ui.texts import label_name
 
-HEADINGS = {
-    "Type": ("Type", 165),
-    "Points at a person": ("Points", 90),
-    "In the training part": ("In training", 85),
-    "Of these in the synthetic text": ("In synthetic", 92),
-    "Share": ("Share", 62),
-    "Share, holdout": ("Holdout", 72),
-    "Of one person only": ("One person's", 98),
+DIRECT = "strict_elp_direct"  # the finding whose settings count identifiers of one person alone, as the box says them
+HEADINGS = {  # column -> what stands above it, its pixels, and its help
+    "Type": ("Type", 165, "Type"),
+    "Points at a person": ("Points", 90, "Points at a person"),
+    "In the training part": ("In use", 85, "Different values in the records used"),
+    "Of these in the synthetic text": ("In synthetic", 92, "Of these in the synthetic text"),
+    "Share": ("Share", 62, "Share of the values in the records used"),
+    "Share, holdout": ("Set aside", 72, "Share of the values in the records set aside"),
+    "Of one person only": ("One person's", 98, "In the synthetic text, of one person only"),
 }
 
 
@@ -37,10 +39,30 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     for name in ("Share", "Share, holdout"):
         table[name] = ["–" if share != share else f"{100 * share:.1f}%" for share in table[name]]
         config[name] = st.column_config.TextColumn(alignment="right")
-    for name, (said, width) in HEADINGS.items():  # narrow enough that the last one is seen
-        config[name] = {**config.get(name, {}), "label": said, "width": width, "help": name}
+    for name, (said, width, told) in HEADINGS.items():  # narrow enough that the last one is seen
+        config[name] = {**config.get(name, {}), "label": said, "width": width, "help": told}
     st.dataframe(table, hide_index=True, alt="Leaked identifiers by type", column_config=config)
-    st.caption("Nobody used the holdout, so its share is what chance gives. Different values are counted, each once.")
+    st.caption(
+        "Nobody used the records set aside, so their share is what chance gives. Different values are counted, each "
+        "once."
+    )
+    if why := two_counts(found, workspace.examinations.findings(run.id)):
+        st.caption(why)
+
+
+def two_counts(found: Kinds, findings: Sequence[engine.Finding]) -> str:
+    """Return why this table counts other values of one person alone than the line above it; empty where it does not."""
+    here = sum(row["Of one person only"] for row in found.rows if row["Points at a person"] == "directly")
+    settings = next((f.settings for f in findings if f.name == DIRECT and f.reference == "train"), {})
+    alone = settings.get("alone")
+    if alone is None or int(alone) == here:
+        return ""
+    return (
+        f"One person's: {here:,} here, {int(alone):,} in the line on identifiers of one person alone. This table "
+        "counts every marked value that points at somebody directly, parts of names too, if it is marked for one "
+        "person alone. That line counts full names, numbers and addresses, if no other person's text holds them, "
+        "marked or not. People at risk is about those of this table."
+    )
 
 
 @dataclass(frozen=True)

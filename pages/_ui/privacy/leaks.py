@@ -77,7 +77,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     records, listed = known
     if records.empty:
         st.success(
-            "No record holds a known identifier of the training part in the same words, or eight of its words in a "
+            "No record holds a known identifier of the records used in the same words, or eight of their words in a "
             "row.",
             icon=":material/check_circle:",
         )
@@ -89,7 +89,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         st.markdown(lead)
     counted = ("" if listed < engine.LEAKS_LISTED else "At least ") + count_of(len(records), "record")
     st.markdown(
-        f"{counted} of {run.kept:,} hold something that stands in the training part "
+        f"{counted} of {run.kept:,} hold something that stands in the records used "
         "in the same words, identifiers or eight words in a row. Some would stand there by chance too (places, dates, "
         "stock phrases). The box above counts private values in any way of writing, and says how many are chance."
     )
@@ -167,7 +167,7 @@ def _list(run_id: str, rows: pd.DataFrame) -> str | None:
         column_config={
             "Record": st.column_config.TextColumn(width=78),
             "Direct": st.column_config.NumberColumn(
-                width=54, help="Direct identifiers of the training part in this record"
+                width=54, help="Direct identifiers of the records used in this record"
             ),
             "Other": st.column_config.NumberColumn(
                 width=52, help="Indirect identifiers: places, dates, organisations …"
@@ -191,7 +191,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, record: str) -> No
     if rows.empty:
         return
     own = of_record(workspace, run.id, record)
-    st.markdown("**Synthetic text**, what also stands in the training part marked")
+    st.markdown("**Synthetic text**, what also stands in the records used marked")
     with st.container(border=True, height=300, key=f"privacy.text.{record}"):
         highlight(
             segments(str(rows.iloc[0]["text"]), marks(str(rows.iloc[0]["text"]), own)),

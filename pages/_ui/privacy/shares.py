@@ -25,8 +25,8 @@ def figure(sides: Sequence[Examined]) -> None:
     from engine.figures.privacy.privacy import clearest_first, leak_shares, stands_out
 
     whole = st.toggle(
-        "Beside it the whole training part, and real records", key=WHOLE, persist_state="session", wrap=True,
-        help="The whole part is met more often by its size alone; what counts is the part as large as the holdout.",
+        "Beside it all records used, and real records", key=WHOLE, persist_state="session", wrap=True,
+        help="All of them are met more often by their number alone; what counts is as many as are set aside.",
     )  # fmt: skip
     names = clearest_first(sides[0].findings) if sides else []
     figures = [leak_shares(side.findings, names, whole=whole) for side in sides]
@@ -53,7 +53,10 @@ def triples(sides: Sequence[Examined]) -> None:
             st.markdown("**Of the synthetic text by itself**")
             examined_table.triples(alone, ALONE, key=f"privacy.alone.{side.run.id}", explain=False)
         if attacks:
-            st.markdown("**Attacks**: area under the ROC curve, 0.5 is chance; the holdout is told from itself.")
+            st.markdown(
+                "**Attacks**: how often one is right of a pair, one used and one not (0.5 is chance); what is "
+                "set aside is told from itself."
+            )
             examined_table.triples(
                 [f for f in known if f.name in attacks],
                 COLUMNS,

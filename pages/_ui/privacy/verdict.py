@@ -30,6 +30,7 @@ LEVELS: dict[str, tuple[str, str, str]] = {
     "proof": (":material/verified_user:", "proof", "blue"),
     "no proof": (":material/remove_moderator:", "nothing proven", "gray"),
 }
+COUNTED = ("leak", "slight leak", "proof")  # words that take an "s"
 EXCESS = "_excess"
 ABOVE = "train above holdout"  # what a rule on a difference is held against
 BROKEN = (":material/gpp_bad:", "proof contradicted", "red")
@@ -62,11 +63,37 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
     return privacy_verdict(side.findings, side.attacks, side.run.guarantee.as_dict(), passed)
 
 
-def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
-    """Draw the sentences in one box, most serious first; two runs in two columns; offer to examine an old run again."""
+def draw(workspace: engine.Workspace, sides: Sequence[Examined], *, folded: bool = False) -> None:
+    """Draw the sentences in one box, most serious first; two runs in two columns; offer to examine an old run again.
+
+    `folded`: only the answer is open, and how many sentences of which kind stand behind it.
+    """
     with loading.waiting(loading.BOX):  # curves are held against claims, rules of every policy against findings
         said_of = [sentences(side) for side in sides]
         readers = [workspace.releases.audience(side.run.id) for side in sides]
+    _answers(sides, readers, said_of)
+    if not folded:
+        _findings(workspace, sides, readers, said_of)
+        return
+    with st.expander(behind(said_of), key="privacy.folded"):
+        _findings(workspace, sides, readers, said_of)
+
+
+def behind(said_of: Sequence[Sequence[Sentence]]) -> str:
+    """Return what a folded box holds: how many sentences of each kind, most serious first."""
+    said = [badge(one) for sentences_of in said_of for one in ranked_sentences(sentences_of)]
+    counts = {(word, colour): sum(one[1] == word for one in said) for _, word, colour in said}
+    told = [f":{colour}[{n} {word}{'s' if n > 1 and word in COUNTED else ''}]" for (word, colour), n in counts.items()]
+    return f"What was found: {', '.join(told)}"
+
+
+def _findings(
+    workspace: engine.Workspace,
+    sides: Sequence[Examined],
+    readers: Sequence[engine.Audience],
+    said_of: Sequence[Sequence[Sentence]],
+) -> None:
+    """Draw what keeps each run's text from more readers, and every sentence."""
     _head(workspace, sides, readers, said_of)
     names = [called.noun(workspace, side.run.corpus_id) for side in sides]
     with st.container(border=True, key="privacy.verdict", gap="small"):
@@ -79,6 +106,20 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                     _line(sentence, name, f"privacy.said.{side.run.id}.{said.index(sentence)}")
                 if side.attacks is None:
                     _again(workspace, side)
+        if why := as_many(sides[0].findings):
+            st.caption(why)
+
+
+def as_many(findings: Sequence[engine.Finding]) -> str:
+    """Return why fewer records than were used are compared; empty where all of them are, or it is not known."""
+    sizes = {f.reference: f.settings.get("reference_records") for f in findings if f.name == "verbatim_8gram"}
+    used, aside = sizes.get("train"), sizes.get("holdout")
+    if not used or not aside or int(used) <= int(aside):
+        return ""
+    return (
+        f"Of {int(used):,} records used, {int(aside):,} are compared where a line says so: as many as were set aside, "
+        "so that chance has the same number on both sides."
+    )
 
 
 def badge(sentence: Sentence) -> tuple[str, str, str]:
@@ -106,18 +147,26 @@ def _line(sentence: Sentence, noun: tuple[str, str], key: str) -> None:
             st.caption(line)
 
 
+def _answers(
+    sides: Sequence[Examined], readers: Sequence[engine.Audience], said_of: Sequence[Sequence[Sentence]]
+) -> None:
+    """Draw the answer first: to whom each run's text may go as measured, and how many leaks were found."""
+    with st.container(key="privacy.head", gap="small"):
+        for side, found, sentences_of in zip(sides, readers, said_of, strict=True):
+            name = f"{plain(side.name)}: " if len(sides) > 1 else ""
+            icon, reply = answer(found, side, leaks=any(one.level == "leak" for one in sentences_of))
+            st.markdown(f"#### {icon} {name}{reply}{leaking(sentences_of)}")
+
+
 def _head(
     workspace: engine.Workspace,
     sides: Sequence[Examined],
     readers: Sequence[engine.Audience],
     said_of: Sequence[Sequence[Sentence]],
 ) -> None:
-    """Draw the answer first: to whom each run's text may go as measured, and what keeps it from going further."""
-    with st.container(key="privacy.head", gap="small"):
+    """Draw what keeps each run's text from going further, and what these answers assume."""
+    with st.container(key="privacy.reasons", gap="small"):
         for side, found, sentences_of in zip(sides, readers, said_of, strict=True):
-            name = f"{plain(side.name)}: " if len(sides) > 1 else ""
-            icon, reply = answer(found, side, leaks=any(one.level == "leak" for one in sentences_of))
-            st.markdown(f"#### {icon} {name}{reply}{leaking(sentences_of)}")
             if found.wider is not None:
                 corpus = workspace.corpora.get(side.run.corpus_id)
                 noun = called.noun(workspace, corpus.id)

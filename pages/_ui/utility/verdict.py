@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
@@ -31,7 +32,10 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
     if more := more_texts(uses, run.kept, _most(workspace, run)):
         with st.container(horizontal=True, vertical_alignment="center", key="utility.few"):
             st.markdown(more, width="content")
-            if st.button("Plan that run", key="utility.few.plan", icon=":material/tune:", **page_only("plan")):
+            if st.button(
+                "Plan that run", key="utility.few.plan", icon=":material/tune:",
+                type="primary" if nothing_known(uses) else "secondary", **page_only("plan"),
+            ):  # fmt: skip
                 go("plan")
     with st.container(border=True, key="utility.verdict", gap="small"):
         for names, mark, said in lines(uses):
@@ -44,6 +48,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence
         help=f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
         f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well as bad, is not known.",
     )
+
+
+def nothing_known(uses: Sequence[engine.Use]) -> bool:
+    """Return whether the text could be judged for no use."""
+    return all(use.mark == "unknown" for use in uses)
 
 
 def lines(uses: Sequence[engine.Use]) -> list[tuple[list[str], str, str]]:
@@ -77,7 +86,9 @@ def _one(use: engine.Use) -> tuple[list[str], str, str]:
 def _most(workspace: engine.Workspace, run: engine.RunSummary) -> int | None:
     """Return how many texts its method can make here at most; None where that is not bound to the records."""
     spec = next((one for one in workspace.plan.methods() if one.id == run.method.removeprefix(FILTERED)), None)
-    return workspace.ledger.public_facts(run.corpus_id).records if spec is not None and spec.one_to_one else None
+    if spec is None or not spec.one_to_one:
+        return None
+    return workspace.ledger.facts_for(engine.get_method(spec.id), run.corpus_id).records  # as many as Plan offers
 
 
 def more_texts(uses: Sequence[engine.Use], kept: int, most: int | None = None) -> str:
@@ -93,11 +104,15 @@ def more_texts(uses: Sequence[engine.Use], kept: int, most: int | None = None) -
         return ""
     fewest = min(use.size or 0 for use in short)
     beside = f", of which {fewest:,} could be held against as many real ones" if fewest < kept else ""
-    waits = "one use waits" if len(short) == 1 else f"{len(short)} uses wait"
+    needs = "one use needs" if len(short) == 1 else f"{len(short)} uses need"
     first, every = enough(short, kept), max(_wanted(use, kept) for use in short)
     soon = sum(_wanted(use, kept) <= first for use in short)
-    would = "would do" if soon == len(short) else f"would do for {soon} of them, about {every:,} for all"
-    said = f"The run has {count_of(kept, 'text')}{beside}: {waits} for more. About {first:,} {would}."
+    would = (
+        f"about {first:,}"
+        if soon == len(short)
+        else f"more, about {first:,} for {soon} of them, about {every:,} for all"
+    )
+    said = f"The run has {count_of(kept, 'text')}{beside}: {needs} {would}."
     beyond = most is not None and max(first, every) > most
     return f"{said} This method can make {most:,} of these records." if beyond else said
 
@@ -164,6 +179,13 @@ def size(use: engine.Use) -> str:
         return ""
     done = "Measured" if use.counted == "texts" else "Models trained"
     return f" {done} on {use.size:,} {use.counted} of each side, synthetic and real."
+
+
+def measures(findings: Sequence[Finding]) -> AbstractContextManager[object]:
+    """Return the place of the measures: folded where no use could be judged by them."""
+    if not nothing_known(use_table(findings)):
+        return nullcontext()
+    return st.expander("The measures: no use could be judged by them", key="utility.measures")
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
