@@ -37,12 +37,15 @@ class Act:
 
 def acts(workspace: engine.Workspace) -> list[Act]:
     """Return the latest acts, those alike in a row as one."""
-    names, found = {**words.policies(workspace), **ledger_names.read(workspace)}, list[Act]()
+    names, found = ledger_names.read(workspace), list[Act]()
     # without the time that tells runs of a method apart: each act says when it was
     names |= {
         run.id: f"{run_title(run)}, {names.get(run.corpus_id, ledger_names.GONE['c'])}" for run in workspace.runs.all()
     }
-    for line in workspace.audit.lines(limit=READ).itertuples(index=False):
+    lines = workspace.audit.lines(limit=READ)
+    if (lines["action"] == ledger_alike.SETTING).any():  # it may name a policy
+        names |= words.policies(workspace)
+    for line in lines.itertuples(index=False):
         what = ledger_alike.changed(str(line.action), str(line.detail), names) or ledger_names.act(str(line.action))
         made = Act(str(line.at), ledger_names.who(str(line.actor)), what,
                    ledger_names.named(str(line.subject), names))  # fmt: skip
