@@ -59,8 +59,8 @@ def said(reach: engine.Reach, aside: int) -> str:
     if not reach.hardly:
         return line
     needed = sorted({least for policy in reach.hardly if (least := engine.least_aside(policy)) is not None})
-    least = number(needed[0]) if len(needed) == 1 else interval(needed[0], needed[-1], 0)
-    return f"{line} {tr(HARDLY, policies=_listed(reach.hardly), aside=number(aside), least=least)}"
+    how_many = number(needed[0]) if len(needed) == 1 else interval(needed[0], needed[-1], 0)
+    return f"{line} {tr(HARDLY, policies=_listed(reach.hardly), aside=number(aside), least=how_many)}"
 
 
 def _listed(policies: Iterable[engine.Policy]) -> str:
