@@ -130,9 +130,13 @@ def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset
 
 
 def _current(run_id: str, ids: list[str]) -> str | None:
-    """Return the record shown in full: the chosen one if it is on this page, else the first."""
+    """Return the record shown in full: the chosen one if it is on this page, else the first, which is chosen then."""
     chosen = st.session_state.get(f"release.record.{run_id}")
-    return chosen if chosen in ids else (ids[0] if ids else None)
+    if chosen in ids or not ids:
+        return chosen if chosen in ids else None
+    if chosen is not None:  # else a press on this page would be taken for one on the record of another page
+        _show(run_id, ids[0])
+    return ids[0]
 
 
 def _show(run_id: str, record_id: str) -> None:
