@@ -48,7 +48,10 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     attacks = {run_id: workspace.examinations.table(run_id, "attacks") for run_id in runs}
     names = called_by(runs, numbers)
     leaks = overview.draw_leaks(names, runs, findings, attacks)
-    labelled = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
+    old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
+    labelled = {
+        run_id: replace(one, leaks=in_all(leaks[run_id], is_old=run_id in old)) for run_id, one in numbers.items()
+    }
     figure = board(labelled, findings, chosen["privacy"], chosen["utility"])
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
@@ -62,7 +65,6 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
         st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "
                    "not drawn; the table below holds all.")  # fmt: skip
     if readers := overview.asked(workspace, runs):
-        old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
         leave.draw(names, readers, old, leaks, _out_of_the_team(workspace))
     picked = picked_run(event)
     if picked is not None and picked in runs:
@@ -95,9 +97,13 @@ def called_by(runs: Mapping[str, engine.RunSummary], numbers: Mapping[str, Board
     return {run_id: f"{numbers[run_id].number} · {run_title(run)}" for run_id, run in runs.items()}
 
 
-def in_all(leaks: int) -> str:
-    """Return in few words how many leaks Privacy shows of a run: the one number on the axis is not all of them."""
-    return count_of(leaks, "leak") if leaks else "no leak seen"
+def in_all(leaks: int, *, is_old: bool = False) -> str:
+    """Return in few words how many leaks Privacy shows of a run: the one number on the axis is not all of them.
+
+    Args:
+        is_old: whether its findings are out of date: where they show no leak they say nothing.
+    """
+    return count_of(leaks, "leak") if leaks else overview.OUT_OF_DATE if is_old else overview.UNSEEN
 
 
 def promise(guarantee: engine.Guarantee) -> str:
