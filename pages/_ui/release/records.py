@@ -130,13 +130,9 @@ def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset
 
 
 def _current(run_id: str, ids: list[str]) -> str | None:
-    """Return the record shown in full: the chosen one if it is on this page, else the first, which is chosen then."""
+    """Return the record shown in full: the chosen one if it is on this page, else the first."""
     chosen = st.session_state.get(f"release.record.{run_id}")
-    if chosen in ids or not ids:
-        return chosen if chosen in ids else None
-    if chosen is not None:  # else a press on this page would be taken for one on the record of another page
-        _show(run_id, ids[0])
-    return ids[0]
+    return chosen if chosen in ids else (ids[0] if ids else None)
 
 
 def _show(run_id: str, record_id: str) -> None:
@@ -271,7 +267,8 @@ def _decide(
     two keys at once nobody knows which came first: neither counts. Nor does one on a record that is another by now.
     """
     record = str(row["record_id"])
-    late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
+    shown = st.session_state.get(f"release.record.{run_id}")
+    late = shown in ids and shown != record  # one of another page is not shown here: the first of this page is
     if late or sum(bool(st.session_state.get(_key(one, run_id, record))) for one in (*DECISIONS, "sure")) > 1:
         notice(tr("A key came before the next record was shown, and was not counted."), kind="problem")
         return
