@@ -18,10 +18,11 @@ from pages._ui.parts.progress import bar, running_job, still_running
 from pages._ui.privacy.count import leaks
 from pages._ui.release import policy as release_policy
 from pages._ui.release import second
+from pages._ui.review.spot import of_a_thousand
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import JOBS, UNITS, count_of, decimal, glossary, meaning, number, plain, share, significant, when
+from pages._ui.texts import JOBS, UNITS, count_of, glossary, meaning, number, plain, share, significant, when
 
 LEFT = "_ui.left"
 NO_BREAK = "\u00a0"  # a time stays on one line
@@ -154,7 +155,7 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
         return tr(
             "Probably at most {high} of 1,000 records hold a direct one, by {drawn} drawn at random, if their readers "
             "overlooked none.",
-            high=decimal(found.direct.high, 1),
+            high=of_a_thousand(found.direct.high),
             drawn=number(found.check.drawn),
         )
     if found is not None and found.check.stale:

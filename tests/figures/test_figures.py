@@ -729,6 +729,26 @@ def test_a_leak_that_what_many_people_share_hides_is_told_by_the_shares_without_
     assert "1 of 1 text (100.0%) hold" in privacy_verdict(one)[0].brief
 
 
+def test_the_difference_in_full_names_the_shares_that_it_is_of() -> None:
+    settings = {"reference_records": 140, "set_aside": 2, "train_unshared": [0.4, 60], "holdout_unshared": [0.1, 60]}
+    rows = near_chance("pipp", 0.8, 0.5, (0.2, 0.4))
+    rows[2] = replace(rows[2], value=0.3, settings=settings)
+    said = "ifference without what many people share (40.0% against 10.0%)"
+    assert f"\nD{said}: 30.0 pp (95% interval " in privacy_verdict(rows)[0].more
+    wide = [*rows[:2], replace(rows[2], low=-0.5, high=0.9)]
+    assert f"of the d{said} is " in privacy_verdict(wide)[0].more
+    rows[2] = replace(rows[2], settings={**settings, "set_aside": 0})
+    assert "\nDifference: 30.0 pp (95% interval " in privacy_verdict(rows)[0].more
+
+
+def test_shares_that_say_otherwise_than_a_difference_of_counts_do_not_stand_beside_it() -> None:
+    rows = near_chance("strict_alone", 0.58, 0.67, (-0.05, 0.2))
+    rows[2] = replace(rows[2], value=0.11)
+    assert "used more often than of records nobody used: " in privacy_verdict(rows)[0].text
+    rows[1] = replace(rows[1], value=0.47)
+    assert "used more often than of records nobody used (58.0% against 47.0%): " in privacy_verdict(rows)[0].text
+
+
 def test_leaks_are_ordered_by_how_clear_they_are() -> None:
     rows = [*near_chance("strict_pipp", 0.2, 0.25, (-0.15, 0.05)), *near_chance("pipp", 0.5, 0.1, (0.3, 0.5)),
             *near_chance("strict_pipp_direct", 0.2, 0.1, (-0.05, 0.25))]  # fmt: skip

@@ -155,7 +155,7 @@ def name_runs(workspace, **named: str) -> None:
         workspace.runs.describe(run, name=name.capitalize(), note="")
 
 
-def test_what_could_meet_no_policy_because_it_is_out_of_date_is_said_to_be(seeded, visit):
+def test_what_could_meet_no_policy_because_it_is_out_of_date_is_said_to_be(seeded, visit, monkeypatch):
     """A run made without spans is not made anew after a review, but examined anew; before, the board said "none"."""
     workspace = seeded.open()
     review_again(workspace, seeded.corpus)
@@ -168,6 +168,10 @@ def test_what_could_meet_no_policy_because_it_is_out_of_date_is_said_to_be(seede
     app = visit("compare")
     table = next(frame.value for frame in app.dataframe if compare_overview.COULD in frame.value)
     assert set(table[compare_overview.COULD]) == {"out of date"}
+    monkeypatch.setattr(compare_overview, "privacy_verdict", lambda *_: ())
+    app = visit("compare")
+    assert words(app, "markdown").count("no leak seen, out of date.") == 2
+    assert "no leak seen" not in "".join(chart.proto.spec for chart in app.get("plotly_chart")), "beside its mark too"
 
 
 def test_stale_names_every_run_in_view_that_is_and_no_other(seeded, visit, add_run, examine):

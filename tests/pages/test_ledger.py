@@ -379,6 +379,30 @@ def test_lines_that_are_alike_in_a_row_are_one_row_and_each_can_be_read():
     assert wrapped.row_height(shown, {"What happened": ledger_events.AUDIT["What happened"]}) == wrapped.LINE
 
 
+def test_a_changed_policy_or_reader_does_not_hide_behind_a_method_that_was_looked_at():
+    policy, names = {"setting": "plan.answers.c-abcdefghij"}, {"policy public": "Public", "policy proof": "Proof"}
+    log = log_of(
+        ("Mara", "setting changed", {**policy, "changed": "method: filter → surrogate"}),
+        ("Mara", "setting changed", {**policy, "changed": "method: icl → filter"}),
+        ("Mara", "setting changed", {**policy, "changed": "policy: proof → public"}),
+        ("Mara", "setting changed", {**policy, "changed": "method: aug-pe → icl; policy: nothing → proof"}),
+        ("Mara", "setting changed", {**policy, "changed": "method: nothing → aug-pe; recipients: nothing → public"}),
+    )
+    shown = ledger_events.audit_table(log, names)
+    assert [len(lines.split("\n")) for lines in shown["Lines"]] == [2, 2, 1]
+    assert [row.partition(": ")[0] for row in shown["What happened"]] == [
+        "Method on Plan", "Release policy", "Readers named on Plan",
+    ]  # fmt: skip
+    assert shown["What happened"].iloc[1] == "Release policy: Public, 2 times"
+
+
+def test_a_reason_of_several_lines_is_one_line_of_the_log():
+    log = log_of(("Mara", "rule waived", {"rule": "x", "reason": "one\ntwo\n\nthree"}))
+    shown = ledger_events.audit_table(log, {})
+    assert "\n" not in shown["Lines"].iloc[0]
+    assert "one two three" in shown["Lines"].iloc[0]
+
+
 def test_what_is_looked_at_on_release_is_one_row_of_the_log_that_can_be_opened(seeded, visit):
     workspace = seeded.open()
     for policy in ("public", "internal", "exploratory"):

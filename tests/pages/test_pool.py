@@ -135,7 +135,13 @@ def test_a_kind_that_public_words_tell_is_taken_once_somebody_says_that_it_may_b
     kind = f"pool.pack.domain.{small.corpus}"
     assert app.selectbox(key=kind).value == "generic", "nothing is chosen unasked"
     assert app.button(key=f"{kind}.use").disabled
-    app.checkbox(key=f"{kind}.may").check().run()
+    app.checkbox(key=f"{kind}.may.clinical").check().run()
+    workspace.corpora.rename(small.corpus, "Court rulings")
+    app.run()
+    assert app.button(key=f"{kind}.use").disabled, "the tick was for another kind"
+    workspace.corpora.rename(small.corpus, "Clinic letters")
+    app.run()
+    app.checkbox(key=f"{kind}.may.clinical").check().run()
     app.button(key=f"{kind}.use").click().run()
     assert not app.exception
     assert app.selectbox(key=kind).value == "clinical"

@@ -14,6 +14,8 @@ import pytest
 from engine.examine.findings.findings import Finding
 from engine.examine.findings.sentence import Level, Sentence
 from engine.examine.findings.verdict import privacy_verdict
+from engine.release.policy.policy import get_policy
+from engine.release.policy.remedies import Claim, Making, remedy
 from pages._ui.examined import run as examined_run
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
@@ -447,6 +449,16 @@ def test_what_mends_a_rule_is_not_said_to_end_the_leaks(kind, level, stays):
     found = reason([rule("B", False, 0.5)], said, kind=kind)
     assert found.help == "What would help: Mend B."
     assert ("ends none of the leaks" in found.stays) == stays
+
+
+@pytest.mark.parametrize("writes", ["keeps", "rewrites", "new"])
+def test_where_another_method_is_what_would_help_it_is_not_said_to_end_no_leak(writes):
+    limit = next(one for one in get_policy("internal").rules if one.finding == "pipp_direct")
+    broken = rule("B", False, 0.5)
+    broken.remedy = remedy(limit, [], Claim("none"), Making(writes=writes))
+    found = reason([broken], [Sentence("Copied text: all of it.", "leak", "verbatim_8gram")], kind="none")
+    assert "plan " in found.help.lower()
+    assert not found.stays
 
 
 @pytest.mark.parametrize(

@@ -125,3 +125,30 @@ def test_a_question_and_a_press_are_of_one_run_though_runs_number_their_records_
     assert not [one for one in app.button if (one.key or "").startswith("release.sure.")], "of the other one none asked"
     assert decision(app, "approved").key.split(".")[2:] == [seeded.other, "s-000001"]
     assert key.split(".")[2:] == [seeded.run, "s-000001"]
+
+
+def test_a_decision_counts_on_the_first_record_of_another_page(seeded, visit):
+    workspace = seeded.open()
+    measured(workspace, seeded.run, 0.1)
+    app = visit("release", **{"_ui.run": seeded.run})
+    decision(app, "approved").click().run()
+    app.session_state[f"release.page.{seeded.run}"] = 2
+    app.run()
+    decision(app, "approved").click().run()
+    assert not app.error
+    assert approved(workspace, seeded.run) == 2
+
+
+def test_a_release_holds_what_the_question_named_and_nothing_that_was_approved_meanwhile(seeded, visit):
+    workspace = seeded.open()
+    ids = [str(one) for one in workspace.runs.synthetic(seeded.run, limit=120, order="risk")["record_id"]][-3:]
+    workspace.runs.approve(seeded.run, ids[:2], "approved")
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.button(key="release.build").click().run()
+    workspace.runs.approve(seeded.run, ids[2:], "approved")
+    app.button(key="release.build.sure").click().run()
+    assert workspace.releases.all() == []
+    assert "Other records are approved by now" in texts(app, "error")
+    app.button(key="release.build").click().run()
+    app.button(key="release.build.sure").click().run()
+    assert [made.records for made in workspace.releases.all()] == [3]

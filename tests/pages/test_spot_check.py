@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tests.pages.small import HOSTILE, NEEDLE, labels, words
@@ -73,9 +74,10 @@ class TestSpotCheck:
         small.open().spot_checks.draw(small.corpus, 40)
         read(small)
         app = open_page("review", **VIEW)
-        high = small.open().spot_checks.estimate(small.corpus).direct.high
+        high = math.ceil(10 * small.open().spot_checks.estimate(small.corpus).direct.high) / 10
         assert f"At most **{high:.1f}** of 1,000 texts" in words(app)
         assert f"Probably at most {high:.1f} of 1,000 records" in "\n".join(str(m.value) for m in app.sidebar.markdown)
+        assert app.dataframe[0].value.iloc[0, -1].endswith(f" to {high:.1f}"), "as the sentence above it"
         assert list(app.dataframe[0].value["Missed"])[:2] == ["Direct identifiers", "Indirect identifiers"]
 
     def test_a_stale_one_says_why(self, small, open_page):

@@ -320,4 +320,5 @@ def test_less_than_all_is_not_said_to_be_all():
 def test_a_bound_of_a_thousand_is_whole_where_it_is_a_whole_number():
     from pages._ui.review.spot import of_a_thousand
 
-    assert [of_a_thousand(value) for value in (50.0, 49.96, 12.34, 0.0)] == ["50", "50", "12.3", "0"]
+    ends = (50.0, 49.96, 12.34, 12.3, 0.04, 0.0)
+    assert [of_a_thousand(value) for value in ends] == ["50", "50", "12.4", "12.3", "0.1", "0"], "never below the end"

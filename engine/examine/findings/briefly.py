@@ -32,7 +32,7 @@ def compared(findings: Sequence[Finding], name: str, train: Finding, holdout: Fi
     if name not in TEXTS_THAT:
         return f"{shared(name, ours)} against {show(name, theirs)} by chance{_base(findings, name, train, holdout)}"
     said = f"{TEXTS_THAT[name]}{_of(findings, name, train, holdout)}, by chance"
-    apart = "" if _unshared(findings, name) is None else ", both without what many people share"
+    apart = "" if unshared(findings, name) is None else ", both without what many people share"
     counts = _counts(ours, theirs, texts, others)
     if counts is None:
         return f"{show(name, ours)} of texts {said} {show(name, theirs)} would{apart}"
@@ -45,14 +45,14 @@ def judged(findings: Sequence[Finding], name: str, train: Finding, holdout: Find
 
     They are those whose difference the excess is: where that leaves out what many people share, they do.
     """
-    found = _unshared(findings, name)
+    found = unshared(findings, name)
     if found is not None:
         return found
     equal = train.settings.get("equal_size_value")
     return (train.value if equal is None else float(equal), train.n), (holdout.value, holdout.n)
 
 
-def _unshared(findings: Sequence[Finding], name: str) -> tuple[Side, Side] | None:
+def unshared(findings: Sequence[Finding], name: str) -> tuple[Side, Side] | None:
     """Return the shares without what many people share, where there is any and the excess leaves it out; else None."""
     excess = find(findings, f"{name}_excess", "holdout")
     if excess is None or not excess.settings.get("set_aside"):

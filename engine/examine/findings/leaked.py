@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.examine.findings.briefly import compared, judged, points, records, shared
+from engine.examine.findings.briefly import compared, judged, points, records, shared, unshared
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.leak_words import ALL_BRIEFLY, ALL_COPIES, IDENTIFIERS, SAYS
 from engine.examine.findings.levels import (
@@ -27,6 +27,7 @@ from engine.json_types import as_object
 from engine.pii.spans import LABELS
 
 CANNOT = "cannot be compared"
+EXACT = 1e-9  # a product of two differences that is so little below 0 is 0
 
 
 def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
@@ -71,7 +72,8 @@ def leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, s
         excess = find(findings, f"{name}_excess", "holdout")
         assert excess is not None
         ends = f"{show(excess.name, excess.low or 0.0)} to {show(excess.name, excess.high or 0.0)}"
-        more = f"At equal numbers {both}; the 95% interval of the difference is {ends}. {_set_aside(train)}"
+        of = f"the difference{_without(findings, name)}"
+        more = f"At equal numbers {both}; the 95% interval of {of} is {ends}. {_set_aside(train)}"
         said = (
             f"{_by_itself(words, name, train, ends=False)}; how much of it is chance cannot be told from so few records"
         )
@@ -178,7 +180,8 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     beside = ""
     if train is not None and holdout is not None:
         (ours, _), (theirs, _) = judged(findings, name, train, holdout)
-        beside = f" ({show(name, ours)} against {show(name, theirs)})"
+        if excess.value * (ours - theirs) > -EXACT:  # of counts it can say otherwise than shares of texts do
+            beside = f" ({show(name, ours)} against {show(name, theirs)})"
     often = "more often than" if excess.value > 0 else "less often than"
     if abs(excess.value) <= NEGLIGIBLE and excess.low <= 0 <= excess.high:
         often = "about as often as"
@@ -191,4 +194,14 @@ def _difference(findings: Sequence[Finding], name: str) -> str:
     if excess is None or excess.low is None or excess.high is None:
         return ""
     ends = f" (95% interval {show(excess.name, excess.low)} to {show(excess.name, excess.high)})"
-    return f"Difference: {show(excess.name, excess.value)}{ends if excess.low < excess.high else ''}."
+    said = f"Difference{_without(findings, name)}"
+    return f"{said}: {show(excess.name, excess.value)}{ends if excess.low < excess.high else ''}."
+
+
+def _without(findings: Sequence[Finding], name: str) -> str:
+    """Return that a difference is of shares without what many people share, and these; empty where it is of all."""
+    sides = unshared(findings, name)
+    if sides is None:
+        return ""
+    (ours, _), (theirs, _) = sides
+    return f" without what many people share ({show(name, ours)} against {show(name, theirs)})"

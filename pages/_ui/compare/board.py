@@ -51,11 +51,13 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], num
     with answers:
         first = st.container()
         leaks = overview.draw_leaks(names, runs, findings, attacks)
+    old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
     if readers := overview.asked(workspace, runs):
-        old = [run_id for run_id, run in runs.items() if run.stale or run.examination_stale]
         with first:
             leave.draw(names, readers, old, leaks, _out_of_the_team(workspace))
-    labelled = {run_id: replace(one, leaks=in_all(leaks[run_id])) for run_id, one in numbers.items()}
+    labelled = {
+        run_id: replace(one, leaks=in_all(leaks[run_id], is_old=run_id in old)) for run_id, one in numbers.items()
+    }
     figure = board(labelled, findings, chosen["privacy"], chosen["utility"])
     event = st.plotly_chart(
         figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
@@ -101,9 +103,13 @@ def called_by(runs: Mapping[str, engine.RunSummary], numbers: Mapping[str, Board
     return {run_id: f"{numbers[run_id].number} · {run_title(run)}" for run_id, run in runs.items()}
 
 
-def in_all(leaks: int) -> str:
-    """Return in few words how many leaks Privacy shows of a run: the one number on the axis is not all of them."""
-    return count_of(leaks, "leak") if leaks else "no leak seen"
+def in_all(leaks: int, *, is_old: bool = False) -> str:
+    """Return in few words how many leaks Privacy shows of a run: the one number on the axis is not all of them.
+
+    Args:
+        is_old: whether its findings are out of date: where they show no leak they say nothing.
+    """
+    return count_of(leaks, "leak") if leaks else overview.OUT_OF_DATE if is_old else overview.UNSEEN
 
 
 def promise(guarantee: engine.Guarantee) -> str:

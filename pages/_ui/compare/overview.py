@@ -26,6 +26,7 @@ DIGITS = 14  # pixels by which a line of digits is longer than one of as many le
 ASKED = 12  # runs of which it is asked which policy they meet: all are held against each
 FEW = "too few to tell"  # in a narrow column, for what Privacy says in full
 NONE, OUT_OF_DATE = "none", "out of date"
+UNSEEN = "no leak seen"
 SUITED = {"tick": "suited", "warning": "with care", "cross": "not suited", "unknown": "not known"}  # mark of a use
 VIEW = "compare.view"
 CHOSEN = "compare.runs"
@@ -201,7 +202,8 @@ def draw_leaks(
         titles = [one.text.partition(":")[0] for one in found if one.level == "leak"]
         counts[run_id] = len(titles)
         what = ", ".join(f"{title[:1].lower()}{title[1:]}" for title in titles)
-        leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else "no leak seen"
+        unseen = f"{UNSEEN}, {OUT_OF_DATE}" if runs[run_id].stale or runs[run_id].examination_stale else UNSEEN
+        leaked = f"{count_of(len(titles), 'leak')} ({what})" if titles else unseen
         said.append(f"{name}: {leaked}. {headline(uses_of[run_id])}")
     st.markdown("Run by run:\n" + "\n".join(f"- {plain(one)}" for one in said))
     return counts

@@ -25,13 +25,17 @@ SUMMED = (*words.COUNTS, *words.BEHIND, "texts_read")
 
 
 def groups(lines: pd.DataFrame) -> list[list[int]]:
-    """Return the places of the lines of each row, in their order: those alike in a row are one."""
+    """Return the places of the lines of each row, in their order: those alike in a row are one.
+
+    Changed answers are alike where what decides the most among them is the same, so that none hides behind a lesser.
+    """
     found: list[list[int]] = []
     last: tuple[str, ...] | None = None
     for at, line in enumerate(lines.to_dict("records")):
         action = str(line["action"])
-        which = str(_body(str(line["detail"])).get("setting", "")) if action == SETTING else ""
-        alike = (action, str(line["subject"]), str(line["actor"]), which) if action in ALIKE else None
+        body = _body(str(line["detail"])) if action == SETTING else {}
+        which = (str(body.get("setting", "")), words.leads(str(body.get("changed", ""))))
+        alike = (action, str(line["subject"]), str(line["actor"]), *which) if action in ALIKE else None
         if alike is not None and alike == last:
             found[-1].append(at)
         else:

@@ -179,8 +179,8 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _line(line: pd.Series, names: Mapping[str, str]) -> str:
-    """Return a line of the log among others that are alike: its number, its time and its details."""
-    said = ledger_names.details(str(line["detail"]), names, subject=str(line["subject"]))
+    """Return a line of the log among others that are alike, on one line: its number, its time and its details."""
+    said = " ".join(ledger_names.details(str(line["detail"]), names, subject=str(line["subject"])).split())
     return " · ".join(part for part in (f"Line {line['seq']}", when(str(line["at"])), said) if part)
 
 

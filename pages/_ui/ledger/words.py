@@ -74,6 +74,7 @@ ANSWERS = {  # answers that are kept with a corpus -> where they were given, and
     "recipients": "Readers named on Plan", "beside": "Compared with the original", "label": "Texts with a label",
     "epsilon": "Privacy budget on Plan, ε",
 }  # fmt: skip
+WEIGHT = ("policy", "recipients", "policy_for", "epsilon", "label", "beside")  # answers, what decides the most first
 READERS = {
     "team": "people who may read the original", "organisation": "colleagues under the same duties",
     "researchers": "researchers under an agreement", "public": "anyone",
@@ -159,9 +160,19 @@ def changes(line: str, names: Mapping[str, str]) -> str:
 
 
 def latest(line: str, names: Mapping[str, str]) -> str:
-    """Return what the first of the answers that changed is; `line` as in `changes`."""
-    name, colon, values = changes(line.partition("; ")[0], names).partition(": ")
+    """Return what that answer is which decides the most of those that changed; `line` as in `changes`."""
+    name, colon, values = changes(_weightiest(line), names).partition(": ")
     return f"{name}: {values.rpartition(' → ')[2]}" if colon else name
+
+
+def leads(line: str) -> str:
+    """Return the key of that answer which decides the most of those that changed; `line` as in `changes`."""
+    return _weightiest(line).partition(": ")[0]
+
+
+def _weightiest(line: str) -> str:
+    parts = {part.partition(": ")[0]: part for part in line.split("; ")}
+    return next((parts[key] for key in WEIGHT if key in parts), next(iter(parts.values())))
 
 
 def _change(part: str, names: Mapping[str, str]) -> str:

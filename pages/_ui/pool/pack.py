@@ -120,7 +120,7 @@ def _propose(workspace: engine.Workspace, corpus: engine.CorpusSummary, key: str
     title = DOMAIN_NAMES[kind]
     st.caption(f"“{title}” is proposed by what the corpus, its columns or its public labels are called; no record was "
                "read for it.")  # fmt: skip
-    known = st.checkbox(f"Whoever answers the prompts may know this: {title}", key=f"{key}.may", wrap=True)
+    known = st.checkbox(f"Whoever answers the prompts may know this: {title}", key=f"{key}.may.{kind}", wrap=True)
     st.button(
         f"Use “{title}”", icon=":material/lightbulb:", key=f"{key}.use", disabled=not known,
         on_click=st.session_state.__setitem__, args=(key, kind),

@@ -41,7 +41,10 @@ NONE_SEEN = (
     "gray",
 )  # unsure, but nothing beyond chance was seen
 
-LEAKS_STAY = "That ends none of the leaks below: it takes a method that writes new text, best one with a proof (ε)."
+LEAKS_STAY = (
+    "That ends none of the leaks below: it takes another method that writes new text, best one with a proof (ε)."
+)
+BOUND = "proven bound"  # in what would help where that is another method, which ends the leaks too
 
 
 class Reason(NamedTuple):
@@ -237,7 +240,7 @@ def why_not(found: engine.Audience, side: Examined, corpus: engine.CorpusSummary
     more = f" {count_of(others, 'more rule')} {'stands' if others == 1 else 'stand'} in the way." if others else ""
     reason, numbers = not_shown(first, side, corpus, wider)
     leaks = any(one.level == "leak" for one in said) and side.run.guarantee.kind != "dp"
-    stays = LEAKS_STAY if leaks and first.remedy else ""
+    stays = LEAKS_STAY if leaks and first.remedy and BOUND not in first.remedy else ""
     if reason:
         return Reason(f"{reason}{more}", helps(first), numbers, stays)
     not_met = f"Not for more readers ({wider.title}): the rule “{first.title}” is not met."

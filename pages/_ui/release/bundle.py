@@ -14,7 +14,7 @@ from pages._ui.parts import once
 from pages._ui.release import kept
 from pages._ui.sign_in import visitor
 from pages._ui.sign_in.closed import barred
-from pages._ui.states import act
+from pages._ui.states import act, notice
 
 JUST = "release.just"  # the release that was made in this session last
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
@@ -119,10 +119,21 @@ def missing_words() -> list[str]:
     return [said for name, said in asked.items() if not st.session_state.get(kept.key_of(name))]
 
 
+def approved(workspace: engine.Workspace, run_id: str) -> object:
+    """Return what is approved, as far as it can be held against what was approved before: records and their risks."""
+    return workspace.runs.risks(run_id)["approved"]
+
+
 def release(
-    workspace: engine.Workspace, run_id: str, policy: engine.Policy, signed: str, *, accepted: bool = False
-) -> None:
-    """Make the release; a callback."""
+    workspace: engine.Workspace, run_id: str, policy: engine.Policy, signed: str, shown: object, *,
+    accepted: bool = False,
+) -> None:  # fmt: skip
+    """Make the release; a callback. `shown`: what was approved as the question named it, see `approved`."""
+    if (now := act(approved, workspace, run_id)) is None:
+        return
+    if now != shown:
+        notice(tr("Other records are approved by now than this question named: nothing was released."), kind="problem")
+        return
     key = str(st.session_state.get("release.key") or "").strip()
     made = once.act(
         "release.build",

@@ -16,7 +16,7 @@ from pages._ui.parts import once
 from pages._ui.plan.leaving import INSIDE
 from pages._ui.privacy.count import in_spite, leaks
 from pages._ui.release import preview
-from pages._ui.release.bundle import chosen_formats, missing_words, release
+from pages._ui.release.bundle import approved, chosen_formats, missing_words, release
 from pages._ui.release.made import download, latest
 from pages._ui.release.policy import closed_by
 from pages._ui.sign_in.closed import lacks
@@ -170,7 +170,7 @@ def _confirm(
     verdict: engine.Verdict,
 ) -> None:  # fmt: skip
     """Say what leaves, to whom it may go, what was measured of it and what cannot be undone, and ask once."""
-    which = plain(run_label(workspace, run))
+    which, shown = plain(run_label(workspace, run)), approved(workspace, run.id)
     st.markdown(
         trn(
             "**{n} record** of the run {which}, under “{policy}”.",
@@ -205,7 +205,7 @@ def _confirm(
         type="secondary" if ends else "primary",  # what cannot be undone is not what the hand falls on
         key="release.build.sure",
         on_click=release,
-        args=(workspace, run.id, policy, signed),
+        args=(workspace, run.id, policy, signed, shown),
         kwargs={"accepted": ends},
     ):
         st.rerun()

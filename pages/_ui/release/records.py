@@ -268,7 +268,8 @@ def _decide(
     two keys at once nobody knows which came first: neither counts. Nor does one on a record that is another by now.
     """
     record = str(row["record_id"])
-    late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
+    shown = st.session_state.get(f"release.record.{run_id}")
+    late = shown in ids and shown != record  # one of another page is not shown here: the first of this page is
     if late or sum(bool(st.session_state.get(_key(one, run_id, record))) for one in (*DECISIONS, "sure")) > 1:
         notice(tr("A key came before the next record was shown, and was not counted."), kind="problem")
         return

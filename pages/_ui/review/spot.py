@@ -6,6 +6,8 @@ looks for them in their text and keeps where they stand.
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -21,6 +23,7 @@ from pages._ui.texts import decimal, label_name, number, plain, significant
 TEXTS, VIEW = mark("Text by text"), mark("Spot check")
 TARGETS = (100.0, 50.0, 20.0, 10.0, 5.0)  # records in 1,000
 LEAST, TWICE = 30, 20
+EXACT = 1e-6  # tenths that an upper end may lie above one
 
 
 def see() -> None:
@@ -129,9 +132,14 @@ def _state(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstima
 
 
 def of_a_thousand(of_1000: float) -> str:
-    """Return how many of 1,000 as people read it, with a digit behind the point where it is no whole number."""
-    shown = round(of_1000, 1)
+    """Return an upper end of 1,000 as people read it, see `rounded_up`: whole where it is a whole number."""
+    shown = rounded_up(of_1000)
     return decimal(shown, 0 if shown.is_integer() else 1)
+
+
+def rounded_up(of_1000: float) -> float:
+    """Return an upper end with one digit behind the point, never below what was computed."""
+    return math.ceil(10 * of_1000 - EXACT) / 10
 
 
 def _numbers(found: engine.SpotEstimate) -> None:
@@ -157,7 +165,7 @@ def _numbers(found: engine.SpotEstimate) -> None:
                     tr("In the sample"): tr("{hit} of {read}", hit=number(rate.hit), read=number(rate.read)),
                     tr("Per 1,000"): round(rate.value, 1),
                     tr("{level} interval", level=localised(f"{100 * rate.level:.4g}%")): tr(
-                        "{low} to {high}", low=decimal(rate.low, 1), high=decimal(rate.high, 1)
+                        "{low} to {high}", low=decimal(rate.low, 1), high=decimal(rounded_up(rate.high), 1)
                     ),
                 }
                 for name, rate in rates.items()
