@@ -86,7 +86,7 @@ def test_a_run_that_is_released_says_so_first_and_leads_to_its_release(seeded, v
     workspace = seeded.open()
     workspace.runs.approve_all_pending(seeded.run)
     assert "run.released" not in {one.key for one in visit("run", **{"run.choice": seeded.run}).button}
-    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    made = workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     run = workspace.runs.get(seeded.run)
     app = visit("run", **{"run.choice": seeded.run})
     said = f"**Released** {when(run.released_at)} · **Examined**"
@@ -95,3 +95,8 @@ def test_a_run_that_is_released_says_so_first_and_leads_to_its_release(seeded, v
     assert (kinds["run.released"], kinds["run.measured"]) == ("primary", "secondary")
     app.button(key="run.released").click().run()
     assert app.title[0].value == "Release"
+    workspace.releases.revoke(made.id, "It was made by mistake.")
+    app = visit("run", **{"run.choice": seeded.run})
+    assert any(
+        str(one.value).startswith(f"**Released** {when(run.released_at)}, and withdrawn") for one in app.markdown
+    )

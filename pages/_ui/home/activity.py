@@ -170,7 +170,7 @@ def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary, step: st
         counts = workspace.runs.approval_counts(run.id)
         if run.released_at:
             made = [one for one in workspace.releases.all(corpus.id) if one.run_id == run.id]
-            if all(one.revoked for one in made):
+            if made and all(one.revoked for one in made):
                 return f"{name} was released {when(run.released_at)}, and that was withdrawn."
             return f"{name} was released {when(run.released_at)}: download it there, or withdraw it."
         return f"{name}: {count_of(counts['pending'], 'record')} undecided." if counts["pending"] else f"{name}."

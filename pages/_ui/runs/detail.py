@@ -304,7 +304,7 @@ def standing(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     """Return in one line what was measured of a finished run, to whom that lets it go, and what is undecided."""
     pending = workspace.runs.approval_counts(run.id).get("pending", 0)
     waits = f" · {number(pending)} undecided" if pending else ""
-    left = f"**Released** {when(run.released_at)} · " if run.released_at else ""
+    left = f"**Released** {when(run.released_at)}{_withdrawn(workspace, run)} · " if run.released_at else ""
     found = leaks(workspace, run)
     if found is None:
         return f"{left}{examined_run.in_part(workspace, run) or 'Not examined yet'}{waits}"
@@ -316,6 +316,12 @@ def standing(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     many = count_of(found, "leak") if found else "no leak shown"
     old = " · the review changed since" if run.stale or run.examination_stale else ""
     return f"{left}**Examined**: {many}, {goes}{waits}{old}"
+
+
+def _withdrawn(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return that every release of a run was withdrawn; empty where one stands."""
+    made = [one for one in workspace.releases.all(run.corpus_id) if one.run_id == run.id]
+    return ", and withdrawn" if made and all(one.revoked for one in made) else ""
 
 
 def literature(run: engine.RunSummary) -> str:
