@@ -20,6 +20,7 @@ from pages._ui.texts import run_name
 
 CORPUS = "sidebar.corpus"
 RUN = "_ui.run"
+SEEN = "_ui.run.seen"  # the run that was open where nobody chose one
 RUNS = "run.choice"  # the picker of the Runs page
 
 
@@ -50,17 +51,20 @@ def choose_run(run_id: str) -> None:
 
 
 def current_run(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.RunSummary | None:
-    """Return the finished run that the examination and release pages open with: the chosen one, else the newest."""
+    """Return the finished run that the examination and release pages open with.
+
+    The chosen one, else the one that was open before (see `open_run`), else the newest.
+    """
     runs = {run.id: run for run in workspace.runs.all(corpus.id) if run.state == "done"}
-    chosen = st.session_state.get(RUN)
-    return runs.get(str(chosen)) or max(runs.values(), key=lambda run: run.created, default=None)
+    known = (runs.get(str(st.session_state.get(key))) for key in (RUN, SEEN))
+    return next(filter(None, known), None) or max(runs.values(), key=lambda run: run.created, default=None)
 
 
 def open_run(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.RunSummary | None:
     """Return the current run and keep to it: a run that somebody else ends meanwhile takes nobody's place."""
     run = current_run(workspace, corpus)
-    if run is not None and st.session_state.get(RUN) not in {one.id for one in workspace.runs.all(corpus.id)}:
-        choose_run(run.id)
+    if run is not None:
+        st.session_state[SEEN] = run.id
     return run
 
 
