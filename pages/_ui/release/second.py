@@ -42,6 +42,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Pol
     st.checkbox(
         tr("{name} looked at this check-list and at these records, and signs", name=plain(name)),
         key=_tick(workspace, run, policy, name),
+        wrap=True,
         persist_state="session",
         help=tr("Asked anew for another run, and where records, findings or the policy change."),
     )
