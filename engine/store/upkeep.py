@@ -27,6 +27,7 @@ from engine.store.logs import file as audit_file
 from engine.store.logs import rows
 from engine.store.logs.breaks import Break, breaks
 from engine.store.people.members import folded
+from engine.store.people.names import check_person
 from engine.store.review import held
 from engine.store.runs import held as runs_held
 from engine.store.session import Session
@@ -53,6 +54,7 @@ class Settings:
         cleaned = " ".join(name.split())[:80]
         if not cleaned:
             raise UserError("actor: must not be empty; give the name of the person at work")
+        check_person(cleaned)
         if cleaned != self.session.actor or self.get("actor") != cleaned:
             self.change("actor", cleaned, "name of the person acting set", "", name=cleaned)
         self.session.actor = cleaned

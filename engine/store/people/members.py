@@ -12,7 +12,7 @@ from engine.errors import NotAllowedError, NotFoundError, UserError
 from engine.store.audit import now
 from engine.store.database.schema import members
 from engine.store.logs import rows
-from engine.store.people.names import check_readable, outlines
+from engine.store.people.names import check_person, check_readable, outlines
 from engine.store.people.roles import Person, Role
 from engine.store.session import Session
 
@@ -196,6 +196,7 @@ def _check_name(connection: Connection, identity: str, name: str) -> None:
         kept = kept or same_person
     if not kept:
         check_readable(name)
+        check_person(name)
 
 
 def _in_force(connection: Connection) -> list[Member]:

@@ -15,6 +15,7 @@ import unicodedata
 
 from engine.errors import UserError
 
+PROGRAM = ("worker", "the program")  # what the process that does the jobs is called in the log, and on pages
 _ALIKE = {
     # Cyrillic
     "а": "a", "в": "b", "с": "c", "ԁ": "d", "е": "e", "һ": "h", "н": "h", "і": "i", "ї": "i", "ј": "j", "к": "k",
@@ -51,6 +52,16 @@ def check_readable(name: str) -> None:
             f"name: its letters are of {len(found)} scripts ({', '.join(sorted(one.capitalize() for one in found))}); "
             "some look alike, so write it in one"
         )
+
+
+def check_person(name: str) -> None:
+    """Refuse a name under which the log says what the program did by itself.
+
+    Raises:
+        UserError: it is one of them, or looks like it.
+    """
+    if any(one_person(name, own) for own in PROGRAM):
+        raise UserError(f"name: the log calls the program so, not a person ({', '.join(PROGRAM)}); add a family name")
 
 
 def scripts(name: str) -> set[str]:

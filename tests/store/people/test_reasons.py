@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import engine
-from engine.errors import NotFoundError, ReasonNeededError, RefusedError
+from engine.errors import NotFoundError, ReasonNeededError, RefusedError, UserError
 from engine.store.people.reasons import STANDARD, check_ids, check_reason
 from engine.store.people.roles import Role
 from tests.store.conftest import CANARY, MAPPING, made_up
@@ -149,6 +149,17 @@ def test_a_name_that_is_set_stands_in_the_log_under_the_one_before(workspace):
     assert workspace.audit.count() == before + 1
     assert (found["actor"].iloc[0], found["action"].iloc[0]) == ("tester", "name of the person acting set")
     assert json.loads(found["detail"].iloc[0]) == {"name": "Ada Example"}
+
+
+@pytest.mark.parametrize("name", ["worker", "Worker", " WORKER ", "w\u043erker", "the  program", "The Program"])
+def test_nobody_acts_under_the_name_of_the_program(workspace, name):
+    before = (workspace.session.actor, workspace.audit.count())
+    with pytest.raises(UserError, match="the log calls the program so"):
+        workspace.settings.set_actor(name)
+    assert (workspace.session.actor, workspace.audit.count()) == before
+    workspace.settings.set_actor("Ada Worker")
+    with pytest.raises(UserError, match=r"the log calls the program so|cannot be|scripts"):
+        workspace.people.set("ada@example.org", name, ["custodian"])
 
 
 def test_a_ledger_that_leaves_stands_in_the_log(workspace):
