@@ -24,6 +24,7 @@ MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 # Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
 LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)
 WORD_JOINER = "\u2060"
+END = re.compile(r"(?<=\w{3})[.!?](?=\s)|(?<=[)”’\"'%])[.!?](?=\s)")  # of a sentence; "Dr." and "e.g." end none
 
 # guarantee kind -> (badge text, which is that of the card, badge colour, icon, sentence)
 GUARANTEES: dict[str, tuple[str, str, str, str]] = {
@@ -152,6 +153,12 @@ def _as_read(term: str) -> tuple[str, str]:
 def meaning(*terms: str) -> str:
     """Return what words of the glossary mean, for the help beside the place where they are used."""
     return "\n\n".join(f"**{tr(term)}**: {tr(GLOSSARY[term])}" for term in terms)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, without its full stop; all of it where it is one."""
+    found = END.search(text)
+    return (text[: found.start()] if found else text).strip().rstrip(".").rstrip()
 
 
 def plain(text: object) -> str:

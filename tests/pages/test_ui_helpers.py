@@ -322,3 +322,18 @@ def test_a_bound_of_a_thousand_is_whole_where_it_is_a_whole_number():
 
     ends = (50.0, 49.96, 12.34, 12.3, 0.04, 0.0)
     assert [of_a_thousand(value) for value in ends] == ["50", "50", "12.4", "12.3", "0.1", "0"], "never below the end"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("For anyone, for ever. Measurements alone cannot support this.", "For anyone, for ever"),
+        ("For Dr. Meier and his team. Nobody else.", "For Dr. Meier and his team"),
+        ("For readers of “A. and B.”", "For readers of “A. and B.”"),
+        ("For colleagues (see 4.2). More.", "For colleagues (see 4.2)"),
+        ("For all", "For all"),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_of_a_policy(text, first):
+    assert texts.first_sentence(text) == first

@@ -17,7 +17,7 @@ from pages._ui.parts.progress import running_job
 from pages._ui.plan.leaving import INSIDE
 from pages._ui.sign_in.visitor import may
 from pages._ui.states import act
-from pages._ui.texts import plain
+from pages._ui.texts import first_sentence, plain
 
 CHOICE = "release.policy.choice"
 OF = "release.policy.of"  # the corpus that a person made the choice for; empty where nobody did
@@ -112,8 +112,9 @@ def nobody_named(policy: engine.Policy) -> str:
 
 
 def reach(policy: engine.Policy) -> str:
-    """Return for whom a text under a policy is, in its first sentence."""
-    return f"{policy.sentence.split('. ')[0].rstrip('.')}."
+    """Return for whom a text under a policy is, in its first sentence; empty where it has none."""
+    said = first_sentence(policy.sentence)
+    return f"{said}." if said else ""
 
 
 def choose(workspace: engine.Workspace, run: engine.RunSummary) -> engine.Policy:

@@ -1,4 +1,4 @@
-"""What rests on the review as it is: runs that the next decision makes out of date, told before it is taken.
+"""What rests on the review as it is: runs that a decision makes out of date, told before it is taken.
 
 How to use: `rests.draw(workspace, corpus.id)` beside the title.
 """
@@ -19,8 +19,8 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
         st.caption(
             ":material/history: "
             + trn(
-                "{n} run rests on this review: the next decision makes it out of date.",
-                "{n} runs rest on this review: the next decision makes them out of date.",
+                "{n} run rests on this review: a decision that changes it makes the run out of date.",
+                "{n} runs rest on this review: a decision that changes it makes them out of date.",
                 count,
             ),
             width="content",

@@ -10,7 +10,7 @@ import engine
 from engine import MEASURES, REFERENCES, show_measure
 from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
-from pages._ui.texts import GUARANTEES, count_of, plain
+from pages._ui.texts import GUARANTEES, count_of, first_sentence, plain
 
 ANY_GUARANTEE, NOT_ASKED = 4, "–"
 COVERED = "limited below"  # where a policy sets a limit on what another one only measures
@@ -72,7 +72,7 @@ def draw(workspace: engine.Workspace) -> None:
 
 def for_whom(policy: engine.Policy) -> str:
     """Return for whom a policy is, in the first sentence of its own."""
-    said = policy.sentence.split(". ")[0].rstrip(".").removeprefix("For ")
+    said = first_sentence(policy.sentence).removeprefix("For ")
     return said[:1].upper() + said[1:]
 
 
