@@ -307,14 +307,14 @@ def test_undo_takes_back_this_tabs_decisions_alone_and_survives_a_reload(server,
     other = workspace.review.spans(corpus, record)[-1]
     workspace.review.decide(corpus, [other.span_id], "reject")
     page.keyboard.press("u")
-    page.get_by_text("Nothing was decided in this tab").wait_for()
+    page.get_by_text("Nothing was decided since this page was opened").wait_for()
     page.keyboard.press("x")
     stored(page)
     page.reload()
     ready(page)
     page.keyboard.press("u")
     page.keyboard.press("u")  # once more than was done here
-    page.get_by_text("Nothing was decided in this tab").wait_for()
+    page.get_by_text("Nothing was decided since this page was opened").wait_for()
     stored(page)
     found = workspace.review.spans(corpus, record)
     assert [(s.state, s.decided) for s in (found[0], found[-1])] == [("accepted", False), ("rejected", True)]
