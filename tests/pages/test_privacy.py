@@ -565,6 +565,6 @@ def test_two_counts_of_what_one_person_has_are_told_apart(alone, said):
     settings = {} if alone is None else {"alone": alone, "alone_of": 741}
     found = Finding("strict_elp_direct", 0.1, 0.0, 0.2, 741, "train", "share", "lower is safer", "privacy",
                            settings)  # type: ignore[arg-type]  # fmt: skip
-    told = privacy_kinds.two_counts(privacy_kinds.kinds(table), [found])
+    told = privacy_kinds.two_counts(privacy_kinds.kinds(table).one_persons, [found])
     assert told.startswith(said)
     assert bool(told) is bool(said)

@@ -46,13 +46,17 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         "Nobody used the records set aside, so their share is what chance gives. Different values are counted, each "
         "once."
     )
-    if why := two_counts(found, workspace.examinations.findings(run.id)):
+    here = int(found.one_persons)
+    if why := two_counts(here, workspace.examinations.findings(run.id)):
         st.caption(why)
 
 
-def two_counts(found: Kinds, findings: Sequence[engine.Finding]) -> str:
-    """Return why this table counts other values of one person alone than the line above it; empty where it does not."""
-    here = sum(row["Of one person only"] for row in found.rows if row["Points at a person"] == "directly")
+def two_counts(here: int, findings: Sequence[engine.Finding]) -> str:
+    """Return why this table counts other values of one person alone than the line above it; empty where it does not.
+
+    Args:
+        here: how many it counts that point at somebody directly.
+    """
     settings = next((f.settings for f in findings if f.name == DIRECT and f.reference == "train"), {})
     alone = settings.get("alone")
     if alone is None or int(alone) == here:
@@ -70,6 +74,11 @@ class Kinds:
     """Rows of the table: names of types and counts, never text."""
 
     rows: list[dict[str, Any]]
+
+    @property
+    def one_persons(self) -> int:
+        """How many values in the synthetic text point at somebody directly and are of one person alone."""
+        return sum(row["Of one person only"] for row in self.rows if row["Points at a person"] == "directly")
 
     @property
     def sentence(self) -> str:
