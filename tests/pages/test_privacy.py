@@ -290,21 +290,27 @@ def test_a_type_that_points_both_ways_has_a_row_each():
 
 
 @pytest.mark.parametrize(
-    ("value", "said", "difference"),
+    ("value", "ours", "said", "difference"),
     [
-        (0.05, "more often than", "5.0 pp"),
-        (-0.05, "less often than", "−5.0 pp"),
-        (-0.02, "about as often as", "−2.0 pp"),
+        (0.05, 0.30, "more often than of records nobody used (30.0% against 25.0%)", "5.0 pp"),
+        (
+            0.05,
+            0.20,
+            "more often than of records nobody used:",
+            "5.0 pp",
+        ),  # shares that say otherwise do not stand there
+        (-0.05, 0.20, "less often than of records nobody used (20.0% against 25.0%)", "−5.0 pp"),
+        (-0.02, 0.20, "about as often as of records nobody used (20.0% against 25.0%)", "−2.0 pp"),
     ],
 )
-def test_an_excess_below_zero_is_less(value, said, difference):
+def test_an_excess_below_zero_is_less(value, ours, said, difference):
     rows = [
-        finding("pipp", "train", 0.20, 0.1, 0.3),
+        finding("pipp", "train", ours, 0.1, 0.4),
         finding("pipp", "holdout", 0.25, 0.1, 0.4),
         finding("pipp_excess", "holdout", value, -0.15, 0.15),
     ]
     first = privacy_verdict(rows)[0]
-    assert f"{said} of records nobody used (20.0% against 25.0%)" in first.text
+    assert said in first.text
     assert f"Difference: {difference} (95% interval −15.0 pp to 15.0 pp)." in first.more.split("\n")
 
 
